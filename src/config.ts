@@ -15,7 +15,8 @@ export const Config = z.strictObject({
   logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info').describe('Least severe level that is logged'),
   engine: z.enum(['docker', 'fake']).default('docker').describe('What makes sandboxes'),
   dockerHost: z.string().default('unix:///var/run/docker.sock').describe('Where the Docker engine answers'),
-  imageAliases: z.string().default('').describe('Local names for images, "ubuntu:24.04=mirror/ubuntu:24.04,…", for sites without a registry'),
+  imageAliases: z.string().default('').transform(parseAliases).describe('Local names for images, "ubuntu:24.04=mirror/ubuntu:24.04,…", for sites without a registry'),
+  caBundle: z.string().optional().describe('CA certificates (PEM file) for image builds behind a proxy that inspects TLS; default: $SSL_CERT_FILE'),
   placeOvercommit: z.coerce.number().min(0.1).max(64).default(4).describe('Sandboxes admitted per memory that they may use at most'),
   maxPlaces: z.coerce.number().int().min(0).default(0).describe('Upper bound of places; 0 means by memory alone'),
   verifierPlaces: count(4).describe('Sandboxes reserved for verifiers'),
@@ -34,9 +35,13 @@ export const Config = z.strictObject({
 })
 export type Config = Readonly<z.infer<typeof Config>>
 
+/** What loadConfig may be given: any settings, as text or parsed. */
+export type ConfigInput = Partial<z.input<typeof Config>>
+
 /** Reads ASSAY_* (ASSAY_TASKS_DIR is tasksDir), then overrides; all problems are reported together. Throws CONFIG_INVALID. */
-export function loadConfig (overrides: Partial<z.input<typeof Config>> = {}, env: NodeJS.ProcessEnv = process.env): Config {
+export function loadConfig (overrides: ConfigInput = {}, env: NodeJS.ProcessEnv = process.env): Config {
   const fromEnv: Record<string, string> = {}
+  if (env['SSL_CERT_FILE'] !== undefined) fromEnv['caBundle'] = env['SSL_CERT_FILE']
   const known = new Map(Object.keys(Config.shape).map(key => [environmentName(key), key]))
   for (const [name, value] of Object.entries(env)) {
     const key = known.get(name)
@@ -53,5 +58,15 @@ export function environmentName (key: string): string {
   return `ASSAY_${key.replace(/[A-Z]/g, letter => `_${letter}`).toUpperCase()}`
 }
 
-// read elsewhere: none. Names that start alike but are not settings of the server.
+function parseAliases (text: string, context: z.RefinementCtx): ReadonlyMap<string, string> {
+  const pairs = text.split(',').map(pair => pair.trim()).filter(pair => pair !== '').map(pair => pair.split('='))
+  for (const [name, local, ...rest] of pairs) {
+    if (name === '' || local === undefined || local === '' || rest.length > 0) {
+      context.addIssue({ code: 'custom', message: 'expected "name=local,name=local"' })
+    }
+  }
+  return new Map(pairs.map(([name = '', local = '']) => [name, local]))
+}
+
+// of clients and tools; not settings of the server
 const OTHER_NAMES = new Set<string>(['ASSAY_URL', 'ASSAY_KEY'])

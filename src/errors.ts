@@ -40,6 +40,7 @@ export const CODES = {
   // limits
   TOO_MANY_IN_FLIGHT: { status: 429, blame: 'capacity', retry: 'same', message: 'Too many requests of this socket are unanswered; wait for replies.' },
   SLOW_READER: { status: 429, blame: 'capacity', retry: 'same', message: 'This socket does not read its replies; read them before sending more.' },
+  RATE_LIMITED: { status: 429, blame: 'capacity', retry: 'same', message: 'This key starts groups and episodes faster than its ratePerMinute; wait retryAfterMs.' },
   TOO_MANY_EPISODES: { status: 429, blame: 'capacity', retry: 'same', message: 'This key has as many live episodes as it may; finish some first.' },
   QUEUE_FULL: { status: 503, blame: 'capacity', retry: 'same', message: 'The admission queue is full; try again later.' },
   DRAINING: { status: 503, blame: 'capacity', retry: 'same', message: 'The server is draining and takes no new work; try another or later.' },

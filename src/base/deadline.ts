@@ -39,7 +39,7 @@ export async function orAbort<T> (promise: Promise<T>, signal: AbortSignal | und
   signal.throwIfAborted()
   let onAbort = (): void => {}
   const aborted = new Promise<never>((_resolve, reject) => {
-    onAbort = () => reject(signal.reason as Error)
+    onAbort = () => reject(signal.reason)
     signal.addEventListener('abort', onAbort, { once: true })
   })
   try {

@@ -5,10 +5,12 @@ export type Random = (bytes: number) => Uint8Array
 
 export const systemRandom: Random = bytes => randomBytes(bytes)
 
+export interface IdOptions { nowMs: number, random: Random }
+
 const NODE_ID = /^[a-z0-9]{1,24}$/
 
 /** `<prefix>_<node>_<time base36><random>`, e.g. ep_n1_mhq3k2v17f0c9a2b4d6e8f1. */
-export function createId (prefix: string, nodeId: string, { nowMs, random }: { nowMs: number, random: Random }): string {
+export function createId (prefix: string, nodeId: string, { nowMs, random }: IdOptions): string {
   return `${prefix}_${nodeId}_${Math.floor(nowMs).toString(36)}${Buffer.from(random(9)).toString('hex')}`
 }
 

@@ -1,13 +1,24 @@
-// Bytes <-> message in both encodings. Messages are plain data; bytes inside them survive both ways.
+// The two encodings: bytes <-> message. Messages are plain data; bytes inside them survive both ways.
 import { Packr, Unpackr } from 'msgpackr'
 import { AssayError } from '../errors.ts'
 import { asBuffer, findText } from '../base/bytes.ts'
-import type { Encoding } from './version.ts'
+
+export const PROTOCOL_VERSION = 'assay.v1'
+/** The WebSocket subprotocols and the encoding that each stands for. */
+export const SUBPROTOCOLS = { 'assay.v1.msgpack': 'msgpack', 'assay.v1.json': 'json' } as const
+
+export type Subprotocol = keyof typeof SUBPROTOCOLS
+export type Encoding = (typeof SUBPROTOCOLS)[Subprotocol]
+
+export function isSubprotocol (name: string): name is Subprotocol {
+  return Object.hasOwn(SUBPROTOCOLS, name)
+}
 
 export interface Codec {
   readonly encoding: Encoding
+  /** Members that are undefined are left out, in both encodings. */
   encode (message: unknown): Uint8Array | string
-  /** Throws BAD_FRAME for anything that is not exactly one message. */
+  /** Throws BAD_FRAME for anything that is not exactly one plain message. */
   decode (data: Uint8Array): unknown
 }
 
@@ -16,18 +27,22 @@ export function createCodec (encoding: Encoding): Codec {
 }
 
 function createMsgpackCodec (): Codec {
-  const packr = new Packr({ useRecords: false, moreTypes: false, variableMapSize: true })
-  const unpackr = new Unpackr({ useRecords: false, moreTypes: false, mapsAsObjects: true, int64AsType: 'number' })
+  const plain = { useRecords: false, moreTypes: false }
+  const packing = { ...plain, variableMapSize: true, skipValues: [undefined], encodeUndefinedAsNil: true }
+  const packr = new Packr(packing)
+  const unpackr = new Unpackr({ ...plain, mapsAsObjects: true, int64AsType: 'number', structuredClone: false })
   return {
     encoding: 'msgpack',
-    // pack() reuses its buffer, so what is sent later must be a copy; msgpackr copies unless told not to
     encode: message => packr.pack(message),
     decode (data) {
+      let message: unknown
       try {
-        return unpackr.unpack(data)
+        message = unpackr.unpack(data)
       } catch (cause) {
-        throw new AssayError('BAD_FRAME', { message: 'The frame is not one whole msgpack message; send one message per binary frame.', cause })
+        throw badFrame('The frame is not one whole msgpack message; send one message per binary frame.', cause)
       }
+      refuseStrange(message, 0)
+      return message
     },
   }
 }
@@ -37,12 +52,15 @@ const jsonCodec: Codec = {
   encode: message => JSON.stringify(message, writeBytes),
   decode (data) {
     const text = findText(data)
-    if (text === undefined) throw new AssayError('BAD_FRAME', { message: 'The frame is not valid UTF-8; send JSON text.' })
+    if (text === undefined) throw badFrame('The frame is not valid UTF-8; send JSON text.')
+    let message: unknown
     try {
-      return JSON.parse(text)
+      message = JSON.parse(text)
     } catch (cause) {
-      throw new AssayError('BAD_FRAME', { message: 'The frame is not one whole JSON text; send one message per text frame.', cause })
+      throw badFrame('The frame is not one whole JSON text; send one message per text frame.', cause)
     }
+    refuseStrange(message, 0)
+    return message
   },
 }
 
@@ -64,3 +82,23 @@ export function bytesFromWire (value: unknown): Uint8Array {
   const { base64 } = value as { base64: string }
   return Buffer.from(base64, 'base64')
 }
+
+// msgpack extensions build dates, sets, errors and the like; JSON nests without end. Neither is part of a message.
+function refuseStrange (value: unknown, depth: number): void {
+  if (typeof value === 'bigint') throw badFrame('The frame has an integer past 64 bits; send numbers that JSON can hold.')
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return
+  if (depth === NESTING) throw badFrame(`The frame nests deeper than ${NESTING} levels; flatten it.`)
+  if (Array.isArray(value)) {
+    for (const item of value) refuseStrange(item, depth + 1)
+  } else if (Object.getPrototypeOf(value) !== Object.prototype) {
+    throw badFrame('The frame has a msgpack extension type; send maps, arrays, text, bin, numbers, booleans and nil only.')
+  } else {
+    for (const key of Object.keys(value)) refuseStrange((value as Record<string, unknown>)[key], depth + 1)
+  }
+}
+
+function badFrame (message: string, cause?: unknown): AssayError {
+  return new AssayError('BAD_FRAME', { message, cause })
+}
+
+const NESTING = 64

@@ -13,6 +13,28 @@ export type RequestId = z.infer<typeof RequestId>
 export const RequestEnvelope = z.looseObject({ id: RequestId, op: z.string() })
 export type RequestEnvelope = z.infer<typeof RequestEnvelope>
 
+/** A decoded message read as a request, or the id it can be answered under and what is wrong with it. */
+export type FrameReading =
+  | { ok: true, id: RequestId, op: string, params: Record<string, unknown> }
+  | { ok: false, id: RequestId | null, problem: string }
+
+/** Reads the envelope. Written by hand because it runs for every frame; the same rules as RequestEnvelope. */
+export function readRequest (message: unknown): FrameReading {
+  if (typeof message !== 'object' || message === null || Array.isArray(message) || message instanceof Uint8Array) {
+    return { ok: false, id: null, problem: 'A request is an object {id, op, ...params}.' }
+  }
+  const { id, op, ...params } = message as Record<string, unknown>
+  if (!isRequestId(id)) {
+    return { ok: false, id: null, problem: 'A request needs an id: a string of at most 128 characters, or an integer.' }
+  }
+  if (typeof op !== 'string') return { ok: false, id, problem: 'A request needs op: the name of an operation.' }
+  return { ok: true, id, op, params }
+}
+
+function isRequestId (id: unknown): id is RequestId {
+  return typeof id === 'string' ? id.length <= 128 : Number.isSafeInteger(id)
+}
+
 export const SuccessReply = z.strictObject({ id: RequestId, ok: z.literal(true), result: z.unknown() })
 export const FailureReply = z.strictObject({
   id: z.union([RequestId, z.null()]).describe('null when the request had no readable id'),

@@ -2,7 +2,8 @@
 import { z } from 'zod'
 import { Action } from './actions.ts'
 import {
-  EpisodeReport, GroupOpenParams, GroupReport, ResetParams, ResetResult, ResumeResult, StepResult, SubmitResult, TaskSummary, TaskView,
+  EpisodeReport, GroupOpenParams, GroupReport, ResetParams, ResetResult, ResumeResult, StepResult, SubmitResult,
+  TaskSummary, TaskView,
 } from './results.ts'
 import { Bytes, BytesInput, Committed, EpisodeId, GroupId, Lease, Limits, Seq, Split, TaskId } from './values.ts'
 import { Verdict } from './verdict.ts'
@@ -62,7 +63,9 @@ export const OPERATIONS = {
   },
   'tasks.stage': {
     summary: 'Announce coming groups, so that their sandboxes are ready when they open',
-    params: z.strictObject({ batches: z.array(z.strictObject({ task: TaskId, count: z.int().min(1) })).min(1).max(1000) }),
+    params: z.strictObject({
+      batches: z.array(z.strictObject({ task: TaskId, count: z.int().min(1) })).min(1).max(1000),
+    }),
     result: z.strictObject({ accepted: z.int() }),
     scopes: anyone,
     built: false,
@@ -154,7 +157,7 @@ export const OPERATIONS = {
   fork: {
     summary: 'Copies of an episode in its present state',
     params: z.strictObject({ ...inEpisode, count: z.int().min(1).max(256).default(1) }),
-    result: z.strictObject({ episodes: z.array(z.strictObject({ episode: EpisodeId, lease: Lease, committed: Committed })) }),
+    result: z.strictObject({ episodes: z.array(z.strictObject({ ...inEpisode, committed: Committed })) }),
     scopes: anyone,
     built: false,
   },

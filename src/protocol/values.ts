@@ -4,7 +4,7 @@ import { z } from 'zod'
 /** What a client may send for bytes: text, raw bytes (msgpack bin), or {base64}. Parsed to bytes. */
 export const BytesInput = z.union([
   z.string(),
-  z.custom<Uint8Array>(value => value instanceof Uint8Array, 'expected text, bytes or {base64}'),
+  z.custom<Uint8Array>(value => value instanceof Uint8Array, 'expected text, bytes or {base64}').meta({ bytes: true }),
   z.strictObject({ base64: z.base64() }),
 ]).transform((value): Uint8Array => {
   if (typeof value === 'string') return Buffer.from(value, 'utf8')
@@ -34,8 +34,16 @@ export const Committed = z.int().min(0).describe('The newest committed seq of th
 
 const META_BYTES = 4096
 
+function jsonBytes (value: unknown): number {
+  try {
+    return Buffer.byteLength(JSON.stringify(value))
+  } catch {
+    return Infinity // no JSON: too deep, or a value that JSON does not have; the refinement says so
+  }
+}
+
 export const Meta = z.record(z.string(), z.unknown())
-  .refine(meta => Buffer.byteLength(JSON.stringify(meta)) <= META_BYTES, `meta may have at most ${META_BYTES} bytes as JSON`)
+  .refine(meta => jsonBytes(meta) <= META_BYTES, `meta must be JSON of at most ${META_BYTES} bytes`)
   .describe('Opaque to the server (policy version, prompt id), echoed in verdict and journal; at most 4 KB as JSON')
 export type Meta = z.infer<typeof Meta>
 

@@ -28,7 +28,8 @@ export function toWireError (thrown: unknown): WireError {
 
 /** The error that a client throws for a failure reply. */
 export function fromWireError (error: WireError): AssayError {
-  return new AssayError(error.code, { message: error.message, details: error.details, retryAfterMs: error.retryAfterMs })
+  const { code, message, details, retryAfterMs } = error
+  return new AssayError(code, { message, details, retryAfterMs })
 }
 
 /** INVALID_PARAMS with each problem's path: "action.timeoutMs: expected int". */

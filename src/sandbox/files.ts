@@ -5,6 +5,8 @@ export type FileEntry =
   | { type: 'file', path: string, mode: number, content: Uint8Array }
   | { type: 'directory', path: string, mode: number }
   | { type: 'symlink', path: string, target: string }
+  /** For put alone: whatever is at path goes, a directory with all it holds; nothing there is fine. */
+  | { type: 'absent', path: string }
 
 /** One line of a manifest. `other` is a device, FIFO, socket or hardlinked or setuid file: it never crosses. */
 export type ManifestEntry =

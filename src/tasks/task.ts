@@ -23,6 +23,8 @@ export interface Task {
   readonly stepTimeoutMs: number
   readonly image: ImageSource
   readonly verifier: DriverSpec
+  /** Author only: the stage of the image build that holds the reference solution, and where; undefined: solution/reference, or none. */
+  readonly reference?: { readonly target: string, readonly path: string } | undefined
   /** The task directory, for author tools (validate, export). */
   readonly directory: string
 }
@@ -40,6 +42,8 @@ export interface DriverSpec {
   /** The file that loads the agent's code and returns one tagged value; undefined for cli. */
   readonly runner: { readonly name: string, readonly content: Uint8Array } | undefined
   readonly caseTimeoutMs: number
+  /** The reference's slowest case or build, milliseconds, as its author measured; without it a timeout is never a 0. */
+  readonly referenceMs?: number | undefined
   /** The limit of the whole verification. */
   readonly timeoutMs: number
   readonly cases: readonly Case[]
