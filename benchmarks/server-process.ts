@@ -21,14 +21,16 @@ export interface ServerProcessOptions {
   node: string
   /** Milliseconds until it must listen. */
   startMs?: number | undefined
+  /** Flags of its Node, e.g. --max-old-space-size=256. */
+  nodeFlags?: readonly string[] | undefined
   /** Further settings, ASSAY_* variables. */
   settings?: Record<string, string> | undefined
 }
 
 export async function startServerProcess (options: ServerProcessOptions): Promise<ServerProcess> {
-  const { engine, node, startMs = 600_000, settings = {} } = options
+  const { engine, node, startMs = 600_000, nodeFlags = [], settings = {} } = options
   const launcher = fileURLToPath(new URL('../src/cli/assay.mjs', import.meta.url))
-  const child = spawn(process.execPath, [launcher, 'serve', '--engine', engine, '--port', '0'], {
+  const child = spawn(process.execPath, [...nodeFlags, launcher, 'serve', '--engine', engine, '--port', '0'], {
     env: { ...process.env, ASSAY_NODE: node, ASSAY_LOG_LEVEL: 'error', ...settings },
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true, // a Ctrl-C is for the benchmark, which then stops the server in order

@@ -43,8 +43,8 @@ async function measureAssay (episodes: readonly Episode[], concurrency: number):
   return await measure({
     subject: 'assay',
     concurrency,
-    n: concurrency === 1 ? 2000 : concurrency * 500,
-    warmUp: concurrency * 50,
+    n: concurrency === 1 ? 1000 : concurrency * 200,
+    warmUp: concurrency * 20,
     call: async worker => {
       const { exitCode } = await getItem(episodes, worker).step('/bin/true')
       if (exitCode !== 0) throw new Error(`exit code ${exitCode ?? 'none'}`)

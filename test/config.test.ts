@@ -34,3 +34,17 @@ t.test('a setting is called in capitals in the environment', async t => {
   t.equal(environmentName('leaseIdleMs'), 'ASSAY_LEASE_IDLE_MS')
   t.equal(environmentName('port'), 'ASSAY_PORT')
 })
+
+t.test('image aliases are pairs, and a broken pair is told', async t => {
+  const { imageAliases } = loadConfig({}, { ASSAY_IMAGE_ALIASES: 'ubuntu:24.04=local/ubuntu:24.04, debian:12=d' })
+  t.same([...imageAliases], [['ubuntu:24.04', 'local/ubuntu:24.04'], ['debian:12', 'd']])
+  for (const bad of ['ubuntu', '=x', 'a=', 'a=b=c']) {
+    t.throws(() => loadConfig({ imageAliases: bad }, {}), { code: 'CONFIG_INVALID', message: /name=local/ }, bad)
+  }
+})
+
+t.test('the certificates for builds are those of the system setting, unless another file is named', async t => {
+  const env = { SSL_CERT_FILE: '/system.crt' }
+  t.equal(loadConfig({}, env).caBundle, '/system.crt')
+  t.equal(loadConfig({}, { ...env, ASSAY_CA_BUNDLE: '/own.crt' }).caBundle, '/own.crt')
+})

@@ -1,4 +1,5 @@
 // Drives all members of a group at once: reset, policy, submit, and another attempt where one ended without a reward.
+import { setMaxListeners } from 'node:events'
 import type { Verdict } from '../../src/protocol/index.ts'
 import { AssayError, isAssayError } from '../../src/errors.ts'
 import type { Episode } from './episode.ts'
@@ -42,6 +43,7 @@ export async function runGroup (group: Group, policy: Policy, options: RunOption
   const { signal, attempts = 1 + group.refills, onVerdict } = options
   signal?.throwIfAborted()
   const stop = new AbortController()
+  setMaxListeners(0, stop.signal) // every member listens while it waits
   const onAbort = (): void => stop.abort(signal?.reason)
   signal?.addEventListener('abort', onAbort, { once: true })
   try {

@@ -1,5 +1,7 @@
 // SIGINT and SIGTERM as an AbortSignal: the first asks to stop in order, the second to stop at once.
 
+import { setMaxListeners } from 'node:events'
+
 export class Interrupted extends Error {
   override readonly name = 'Interrupted'
   /** 128 + the signal's number, as shells do. */
@@ -27,6 +29,7 @@ export interface InterruptOptions {
 export function listenForInterrupts (options: InterruptOptions = {}): Interrupts {
   const { source = process, exit = code => process.exit(code) } = options
   const controller = new AbortController()
+  setMaxListeners(0, controller.signal) // many things of one command wait for it at once
   const cleanings: Array<() => Promise<unknown>> = []
   let isLeaving = false
   const onSignal = (name: 'SIGINT' | 'SIGTERM'): void => {

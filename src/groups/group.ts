@@ -88,7 +88,7 @@ export class Group {
   get state (): GroupState {
     if (this.#isClosed) return 'closed'
     if (this.#isOver) return 'complete'
-    return this.#places === undefined ? 'queued' : 'open'
+    return this.#ticket.position === undefined ? 'open' : 'queued'
   }
 
   /** The episode of an attempt that exists, or undefined when it may start. Throws INVALID_PARAMS, GROUP_CLOSED or ATTEMPT_ILLEGAL. */

@@ -2,7 +2,7 @@ import t from 'tap'
 import { defer } from '../../src/base/defer.ts'
 import { Limiter, nextPriority } from '../../src/sandbox/limiter.ts'
 
-t.test('no more run at once than its width, and all run', async t => {
+await t.test('no more run at once than its width, and all run', async t => {
   const limiter = new Limiter(3)
   let now = 0
   let most = 0
@@ -17,19 +17,23 @@ t.test('no more run at once than its width, and all run', async t => {
   t.equal(limiter.running + limiter.waiting, 0)
 })
 
-t.test('high goes before low that came earlier, and each in order of arrival', async t => {
+await t.test('high goes before low that came earlier, and each in order of arrival', async t => {
   const limiter = new Limiter(1)
   const gate = defer<undefined>()
   const order: string[] = []
   const first = limiter.run('high', () => gate.promise)
-  const rest = (['low', 'low', 'high', 'high'] as const).map((priority, i) => limiter.run(priority, async () => { order.push(`${priority}${i}`) }))
+  const rest = (['low', 'low', 'high', 'high'] as const).map((priority, i) => {
+    return limiter.run(priority, async () => { order.push(`${priority}${i}`) })
+  })
   gate.resolve(undefined)
   await Promise.all([first, ...rest])
   t.same(order, ['high2', 'high3', 'low0', 'low1'])
 })
 
-t.test('the turns of low under constant high', t => {
-  const turn = (high: number, low: number, highStreak: number): string | undefined => nextPriority({ high, low, highStreak })
+await t.test('the turns of low under constant high', t => {
+  const turn = (high: number, low: number, highStreak: number): string | undefined => {
+    return nextPriority({ high, low, highStreak })
+  }
   t.equal(turn(0, 0, 0), undefined)
   t.equal(turn(1, 0, 99), 'high')
   t.equal(turn(0, 1, 0), 'low')
@@ -40,7 +44,7 @@ t.test('the turns of low under constant high', t => {
   t.end()
 })
 
-t.test('who gives up waiting takes no turn, and a failure frees its turn', async t => {
+await t.test('who gives up waiting takes no turn, and a failure frees its turn', async t => {
   const limiter = new Limiter(1)
   const gate = defer<undefined>()
   const first = limiter.run('high', async () => { await gate.promise; throw new Error('failed') })

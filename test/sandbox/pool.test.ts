@@ -39,26 +39,29 @@ class ScriptedEngine implements Partial<Engine> {
   #sandbox (id: string): Sandbox {
     const lost = defer<SandboxLoss>()
     this.alive.set(id, lost)
-    const partial: Partial<Sandbox> = { id, image, lost: lost.promise, [Symbol.asyncDispose]: async () => { this.alive.delete(id) } }
+    const dispose = async (): Promise<void> => { this.alive.delete(id) }
+    const partial: Partial<Sandbox> = { id, image, lost: lost.promise, [Symbol.asyncDispose]: dispose }
     return partial as Sandbox
   }
 }
 
 const turn = async (): Promise<void> => { await new Promise(resolve => setImmediate(resolve)) }
 
-function startPool (t: Test, options: Partial<PoolOptions> = {}): { engine: ScriptedEngine, pool: Pool, clock: ManualClock } {
+interface Parts { engine: ScriptedEngine, pool: Pool, clock: ManualClock }
+
+function startPool (t: Test, options: Partial<PoolOptions> = {}): Parts {
   const engine = new ScriptedEngine()
   const clock = manualClock()
-  const pool = createPool({
-    engine: engine as unknown as Engine, clock, log: silentLogger, metrics: createMetrics(), warmSandboxes: 0, maxStarting: 4, ...options,
-  })
+  const port = engine as unknown as Engine
+  const quiet = { log: silentLogger, metrics: createMetrics() }
+  const pool = createPool({ engine: port, clock, ...quiet, warmSandboxes: 0, maxStarting: 4, ...options })
   t.teardown(() => pool.close())
   return { engine, pool, clock }
 }
 
 const fault = new AssayError('ENGINE_FAULT', { message: 'broken' })
 
-t.test('without anything ready a sandbox is made, and destroyed once when disposed of', async t => {
+await t.test('without anything ready a sandbox is made, and destroyed once when disposed of', async t => {
   const { engine, pool } = startPool(t)
   const acquiring = pool.acquire(spec)
   const id = await engine.finish()
@@ -70,9 +73,9 @@ t.test('without anything ready a sandbox is made, and destroyed once when dispos
   t.equal(engine.alive.size, 0)
 })
 
-t.test('staged sandboxes are handed out at once, each to one caller', async t => {
+await t.test('staged sandboxes are handed out at once, each to one caller', async t => {
   const { engine, pool } = startPool(t)
-  using _stage = pool.stage(spec, 3)
+  pool.stage(spec, 3)
   for (let i = 0; i < 3; i++) await engine.finish()
   t.match(pool.stats(), { ready: 3, starting: 0 })
   const ids = await Promise.all([1, 2, 3].map(async () => (await pool.acquire(spec)).id))
@@ -81,9 +84,9 @@ t.test('staged sandboxes are handed out at once, each to one caller', async t =>
   t.equal(engine.creating.length, 0)
 })
 
-t.test('a caller takes the first that gets ready, be it staged or its own, and callers are served in order', async t => {
+await t.test('a caller takes the first that gets ready, be it staged or its own, and callers are served in order', async t => {
   const { engine, pool } = startPool(t)
-  using _stage = pool.stage(spec, 1)
+  pool.stage(spec, 1)
   const first = pool.acquire(spec)
   const second = pool.acquire(spec)
   t.equal(engine.creating.length, 2, 'the staged one counts for the first')
@@ -92,9 +95,9 @@ t.test('a caller takes the first that gets ready, be it staged or its own, and c
   t.same([(await first).id, (await second).id], [a, b])
 })
 
-t.test('callers come before what is staged, within the limit of starts', async t => {
+await t.test('callers come before what is staged, within the limit of starts', async t => {
   const { engine, pool } = startPool(t, { maxStarting: 2 })
-  using _stage = pool.stage(other, 5)
+  pool.stage(other, 5)
   t.equal(engine.creating.length, 2)
   const acquiring = pool.acquire(spec)
   t.equal(engine.creating.length, 2)
@@ -105,7 +108,7 @@ t.test('callers come before what is staged, within the limit of starts', async t
   t.ok(await acquiring)
 })
 
-t.test('withdrawing a stage destroys what was not taken', async t => {
+await t.test('withdrawing a stage destroys what was not taken', async t => {
   const { engine, pool } = startPool(t)
   const stage = pool.stage(spec, 3)
   await engine.finish()
@@ -117,9 +120,9 @@ t.test('withdrawing a stage destroys what was not taken', async t => {
   t.equal(engine.alive.size, 1)
 })
 
-t.test('a ready sandbox that is lost is replaced and never handed out', async t => {
+await t.test('a ready sandbox that is lost is replaced and never handed out', async t => {
   const { engine, pool, clock } = startPool(t)
-  using _stage = pool.stage(spec, 1)
+  pool.stage(spec, 1)
   const id = await engine.finish()
   engine.alive.get(id)?.resolve({ kind: 'outside', reason: 'killed' })
   await turn()
@@ -130,7 +133,7 @@ t.test('a ready sandbox that is lost is replaced and never handed out', async t 
   t.equal((await acquiring).id, next)
 })
 
-t.test('who gives up leaves its sandbox to the next', async t => {
+await t.test('who gives up leaves its sandbox to the next', async t => {
   const { engine, pool } = startPool(t)
   const controller = new AbortController()
   const leaving = pool.acquire(spec, { signal: controller.signal })
@@ -143,7 +146,7 @@ t.test('who gives up leaves its sandbox to the next', async t => {
   t.match(pool.stats(), { ready: 0, used: 1, destroyed: 1 }, 'the one too many is not kept')
 })
 
-t.test('a hiccup is tried again; an image that keeps failing is refused with the reason and tried later', async t => {
+await t.test('a hiccup is tried again; an image that keeps failing is refused with the reason and tried later', async t => {
   const { engine, pool, clock } = startPool(t, { maxStarting: 1 })
   const patient = pool.acquire(spec)
   await engine.finish(fault)
@@ -169,7 +172,7 @@ t.test('a hiccup is tried again; an image that keeps failing is refused with the
   t.ok(await later)
 })
 
-t.test('what can never succeed is said at once', async t => {
+await t.test('what can never succeed is said at once', async t => {
   const { engine, pool } = startPool(t)
   const acquiring = pool.acquire(spec)
   const rejected = t.rejects(acquiring, { code: 'TASK_INVALID' })
@@ -177,7 +180,7 @@ t.test('what can never succeed is said at once', async t => {
   await rejected
 })
 
-t.test('some are kept ready of what was used lately, and let go when it was long ago', async t => {
+await t.test('some are kept ready of what was used lately, and let go when it was long ago', async t => {
   const { engine, pool, clock } = startPool(t, { warmSandboxes: 1 })
   const acquiring = pool.acquire(spec)
   await engine.finish()
@@ -189,7 +192,7 @@ t.test('some are kept ready of what was used lately, and let go when it was long
   t.match(pool.stats(), { ready: 0, used: 1 })
 })
 
-t.test('closing ends waiting callers, starts, ready and used sandboxes', async t => {
+await t.test('closing ends waiting callers, starts, ready and used sandboxes', async t => {
   const { engine, pool } = startPool(t)
   pool.stage(spec, 1)
   await engine.finish()

@@ -1,5 +1,4 @@
 // assay quickstart: from a bare machine to verdicts: set up, serve on loopback, drive a group per task, drain, leave nothing.
-import { fileURLToPath } from 'node:url'
 import { connect } from '../../../clients/typescript/index.ts'
 import { loadConfig, type Config, type ConfigInput } from '../../config.ts'
 import { startServer, type AssayServer } from '../../server.ts'
@@ -10,6 +9,7 @@ import { silentLogger } from '../../telemetry/log.ts'
 import type { CommandContext } from '../main.ts'
 import { formatMs } from '../output.ts'
 import { prepareMachine } from '../prepare.ts'
+import { FAKE_TASKS } from '../quickstart/fake-tasks.ts'
 import { findLeftovers } from '../quickstart/leftovers.ts'
 import { planMembers } from '../quickstart/plan.ts'
 import type { ActOptions } from '../quickstart/policy.ts'
@@ -98,6 +98,5 @@ async function rollOutAll (url: string, tasks: readonly Task[], options: RollOpt
   return rollouts
 }
 
-const FAKE_TASKS = fileURLToPath(new URL('../quickstart/fake-tasks', import.meta.url))
 const NODE = 'quickstart'
 const TASKS = 2

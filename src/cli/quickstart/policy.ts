@@ -35,8 +35,6 @@ export const STEP_BUDGET = 12
 
 const LOOK = ['pwd; ls -la', 'cat README* 2>/dev/null | head -n 60'] as const
 const WANDER = 'find . -type f | sort | head -n 40 | xargs -r wc -l'
-// New files alone: a list with their sizes, and whether the Python ones parse.
-const CHECK = `find . -type f -mmin -5 | sort > /tmp/new && xargs -r wc -lc < /tmp/new
-if command -v python3 > /dev/null && grep -q '\\.py$' /tmp/new; then
-  grep '\\.py$' /tmp/new | xargs python3 -B -c 'import ast, sys; [print(p, len(ast.parse(open(p).read()).body)) for p in sys.argv[1:]]'
-fi`
+// New files alone: their sizes, and whether the Python ones parse.
+const CHECK = `find . -type f -mmin -5 | sort | tee /tmp/new | xargs -r wc -lc
+grep '\\.py$' /tmp/new | xargs -r python3 -B -c 'import ast, sys; [print(p, len(ast.parse(open(p).read()).body)) for p in sys.argv[1:]]'`

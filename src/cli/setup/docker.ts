@@ -22,7 +22,8 @@ export interface DockerSetupOptions {
 export type DockerSetup = { started: false } | { started: true, pid: number }
 
 /** Throws ENGINE_UNAVAILABLE whose message lists what to type. */
-export async function ensureDocker ({ dockerHost, dataDir, install, say, signal }: DockerSetupOptions): Promise<DockerSetup> {
+export async function ensureDocker (options: DockerSetupOptions): Promise<DockerSetup> {
+  const { dockerHost, dataDir, install, say, signal } = options
   const found = await pingDocker(dockerHost, signal)
   if (found.ok) return { started: false }
   if (!install || process.getuid?.() !== 0 || !dockerHost.startsWith('unix://')) {

@@ -1,7 +1,7 @@
 // Compiles the warden into the data directory, once per content of its sources.
 import { createHash } from 'node:crypto'
-import { access, readdir, readFile, rename } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { access, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { installPackages } from './apt.ts'
 import { hasProgram, runProcess } from './process.ts'
@@ -21,10 +21,15 @@ export async function ensureWarden ({ dataDir, say, signal }: WardenOptions): Pr
     await installPackages({ packages: ['gcc', 'make', 'libc6-dev'], what: 'A C compiler', say, signal })
   }
   say('compiling the warden')
-  // somewhere else and then renamed: two processes may be doing this at once
-  const built = `${path}-${process.pid}`
-  await runProcess('make', ['-s', '-C', SOURCES, `OUT=${built}`], { timeoutMs: 180_000, signal })
-  await rename(built, path)
+  await mkdir(dirname(path), { recursive: true })
+  // somewhere else and then renamed: others may be doing this at the same time
+  const directory = await mkdtemp(join(dirname(path), 'build-'))
+  try {
+    await runProcess('make', ['-s', '-C', SOURCES, `OUT=${join(directory, 'warden')}`], { timeoutMs: 180_000, signal })
+    await rename(join(directory, 'warden'), path)
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
   return path
 }
 

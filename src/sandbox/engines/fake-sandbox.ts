@@ -137,7 +137,8 @@ export class FakeSandbox implements Sandbox {
     this.#checkHere()
     if (!isIsolated) this.#carry(state, { command, startCwd })
     const cwd = isIsolated ? state.cwd : this.#state.cwd
-    return { ending, ...output.result(), durationMs: clock.monotonic() - startedAt, cwd, oomKilled: false, warnings: [] }
+    const durationMs = clock.monotonic() - startedAt
+    return { ending, ...output.result(), durationMs, cwd, oomKilled: false, warnings: [] }
   }
 
   async #answer (command: Command, room: FakeRoom): Promise<Ending> {

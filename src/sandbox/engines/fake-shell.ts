@@ -17,7 +17,7 @@ export interface SimpleCommand {
 
 type Token = { type: 'word', text: string, isQuoted: boolean } | { type: 'operator', text: string }
 
-/** undefined: the text does not end where its quotes say. Variables are replaced by lookup. */
+/** undefined: a quote is not closed, or the text has a character that this language does not know. Variables are replaced by lookup. */
 export function parseScript (text: string, lookup: (name: string) => string): SimpleCommand[] | undefined {
   const tokens = tokenize(text, lookup)
   if (tokens === undefined) return undefined
@@ -68,7 +68,7 @@ function tokenize (text: string, lookup: (name: string) => string): Token[] | un
     } else if (/\s/.test(text[at] ?? '')) at++
     else {
       const word = readWord(text, at, lookup)
-      if (word === undefined) return undefined
+      if (word === undefined || word.end === at) return undefined // e.g. "<", which this language does not have
       if (word.text !== '' || word.isQuoted) tokens.push({ type: 'word', text: word.text, isQuoted: word.isQuoted })
       at = word.end
     }

@@ -29,14 +29,6 @@ def state(request):
     return {"iterIsSelf": same, "type": type(moment).__name__, "dtIsMatch": it.dt == moment, "microsecond": moment.microsecond}
 
 
-def loop(request):
-    found = []
-    for moment in make(request):
-        found.append(moment.isoformat())
-        if len(found) == request["take"]:
-            return found
-
-
 def explain(request):
     return make({"start": "2024-01-01T00:00:00", **request}).explain()
 
@@ -47,7 +39,7 @@ def make(request):
     return CronSim(request["expr"], datetime.fromisoformat(request["start"]), reverse=request.get("reverse", False))
 
 
-CALLS = {"take": take, "state": state, "loop": loop, "explain": explain}
+CALLS = {"take": take, "state": state, "explain": explain}
 
 try:
     answer = {"kind": "value", "value": CALLS[request["call"]](request)}

@@ -14,7 +14,7 @@ const loss = async (sandbox: Sandbox): Promise<SandboxLoss> => {
   return await orAbort(sandbox.lost, limit.signal)
 }
 
-t.test('a sandbox runs commands in its own container and is gone after its disposal', async t => {
+await t.test('a sandbox runs commands in its own container and is gone after its disposal', async t => {
   const { engine, image, node } = await dockerEngine(t)
   {
     await using sandbox = await engine.create(smallSpec(image, { env: { GREETING: 'hello' }, workdir: '/work' }))
@@ -25,7 +25,7 @@ t.test('a sandbox runs commands in its own container and is gone after its dispo
   t.same(await containersOf(node), [])
 })
 
-t.test('a command cannot reach a network, raise its rights, change the warden or make it the first to die', async t => {
+await t.test('a command cannot reach a network, raise its rights, change the warden or make it the first to die', async t => {
   const { engine, image } = await dockerEngine(t)
   await using sandbox = await engine.create(smallSpec(image))
   t.equal(await stdout(sandbox, 'ls /sys/class/net'), 'lo\n')
@@ -35,7 +35,7 @@ t.test('a command cannot reach a network, raise its rights, change the warden or
   t.match(await stdout(sandbox, 'mount -t tmpfs x /mnt 2>&1; echo $?'), /denied|permitted/)
 })
 
-t.test('limits reach the kernel', async t => {
+await t.test('limits reach the kernel', async t => {
   const { engine, image } = await dockerEngine(t)
   await using sandbox = await engine.create(smallSpec(image))
   await withClient(async client => {
@@ -48,14 +48,14 @@ t.test('limits reach the kernel', async t => {
   })
 })
 
-t.test('the user of the spec runs the commands', async t => {
+await t.test('the user of the spec runs the commands', async t => {
   const { engine, image } = await dockerEngine(t)
   await using sandbox = await engine.create(smallSpec(image, { user: '1000:1001', workdir: '/tmp' }))
   t.equal(await stdout(sandbox, 'echo $(id -u):$(id -g)'), '1000:1001\n')
   await t.rejects(engine.create(smallSpec(image, { user: 'nobody' })), { code: 'TASK_INVALID' })
 })
 
-t.test('a container that someone kills or removes is lost to the outside within a second', async t => {
+await t.test('a container that someone kills or removes is lost to the outside within a second', async t => {
   const { engine, image } = await dockerEngine(t)
   await using killed = await engine.create(smallSpec(image))
   await using removed = await engine.create(smallSpec(image))
@@ -68,7 +68,7 @@ t.test('a container that someone kills or removes is lost to the outside within 
   await t.rejects(killed.run(command('true')), { code: 'SANDBOX_LOST' })
 })
 
-t.test('a create that is aborted on its way leaves no container', async t => {
+await t.test('a create that is aborted on its way leaves no container', async t => {
   const { engine, image, node } = await dockerEngine(t)
   const controller = new AbortController()
   const creating = engine.create(smallSpec(image), { signal: controller.signal })
@@ -79,7 +79,7 @@ t.test('a create that is aborted on its way leaves no container', async t => {
   await t.rejects(engine.create(smallSpec(image), { signal: controller.signal }), { message: 'changed my mind' })
 })
 
-t.test('a create that cannot succeed leaves no container', async t => {
+await t.test('a create that cannot succeed leaves no container', async t => {
   const { engine, image, node } = await dockerEngine(t)
   const missing = { ...image, id: `sha256:${'0'.repeat(64)}` }
   await t.rejects(engine.create(smallSpec(missing)), { code: 'IMAGE_UNAVAILABLE' })
@@ -88,7 +88,7 @@ t.test('a create that cannot succeed leaves no container', async t => {
   t.same(await containersOf(node), [])
 })
 
-t.test('closing the engine removes what is live and refuses more', async t => {
+await t.test('closing the engine removes what is live and refuses more', async t => {
   const { engine, image, node } = await dockerEngine(t)
   const sandboxes = await Promise.all([1, 2, 3].map(() => engine.create(smallSpec(image))))
   await engine.close()
@@ -97,26 +97,25 @@ t.test('closing the engine removes what is live and refuses more', async t => {
   for (const sandbox of sandboxes) await sandbox[Symbol.asyncDispose]()
 })
 
-t.test('capacity is what the daemon has, and an answering daemon is healthy', async t => {
+await t.test('capacity is what the daemon has, and an answering daemon is healthy', async t => {
   const { engine } = await dockerEngine(t)
   const { cpus, memoryBytes } = await engine.capacity()
   t.ok(cpus >= 1 && memoryBytes > 1e9)
   t.same(engine.health(), { ok: true })
 })
 
-t.test('removing what is already gone is no error', async t => {
+await t.test('removing what is already gone is no error', async t => {
   const { engine, image } = await dockerEngine(t)
   const sandbox = await engine.create(smallSpec(image))
   await Promise.all([engine.remove(sandbox.ref), engine.remove(sandbox.ref), sandbox[Symbol.asyncDispose]()])
   await engine.remove(sandbox.ref)
 })
 
-t.test('an engine that is not there is unavailable, and says so in its health', async t => {
+await t.test('an engine that is not there is unavailable, and says so in its health', async t => {
   const engine = createDockerEngine({ ...await engineOptions(), dockerHost: 'unix:///tmp/assay-no-such.sock' })
   t.teardown(() => engine.close())
   await t.rejects(engine.capacity(), { code: 'ENGINE_UNAVAILABLE' })
   t.match(engine.health(), { ok: false, reason: /ENOENT/ })
-  t.throws(() => createDockerEngine({ ...BAD }), { code: 'CONFIG_INVALID' })
+  const bad = { ...await engineOptions(), dockerHost: 'docker' }
+  t.throws(() => createDockerEngine(bad), { code: 'CONFIG_INVALID' })
 })
-
-const BAD = { ...await engineOptions(), dockerHost: 'docker' }

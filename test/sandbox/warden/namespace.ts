@@ -24,12 +24,15 @@ export interface Process extends AsyncDisposable {
 /** Starts the warden; its stream is its stdin and stdout. */
 export function startWarden (path: string): Process {
   const script = 'exec 5<"$1"; mount -t tmpfs tmpfs /tmp && cd / && exec /proc/self/fd/5'
-  const child = spawn('unshare', [
-    '--pid', '--fork', '--kill-child', '--mount', '--mount-proc', '--ipc', '--net', '--uts', 'sh', '-c', script, 'sh', path,
+  // the namespaces end with this process, however it ends
+  const child = spawn('setpriv', [
+    '--pdeathsig', 'KILL', 'unshare', '--pid', '--fork', '--kill-child', '--mount', '--mount-proc', '--ipc', '--net', '--uts', 'sh', '-c', script, 'sh', path,
   ], { stdio: ['pipe', 'pipe', 'inherit'], env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/tmp' } })
   const exited = once(child, 'exit')
+  const stream = Duplex.from({ readable: child.stdout, writable: child.stdin })
+  stream.on('error', () => {}) // it breaks when the process is killed, which is how each test ends
   return {
-    stream: Duplex.from({ readable: child.stdout, writable: child.stdin }),
+    stream,
     async [Symbol.asyncDispose] () {
       child.kill('SIGKILL')
       await exited

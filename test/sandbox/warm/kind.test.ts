@@ -9,7 +9,7 @@ const spec: SandboxSpec = {
   limits: { memoryBytes: 1, pids: 2, cpus: 3, diskBytes: 4 },
 }
 
-t.test('the key is everything that a sandbox is made from, and nothing else', t => {
+await t.test('the key is everything that a sandbox is made from, and nothing else', t => {
   const key = specKey(spec)
   t.equal(specKey({ ...spec, env: { B: '2', A: '1' }, image: { ...spec.image, workdir: '/other' } }), key)
   const others: SandboxSpec[] = [
@@ -23,7 +23,7 @@ t.test('the key is everything that a sandbox is made from, and nothing else', t 
   t.end()
 })
 
-t.test('a kind is idle when nothing waits, is announced, ready, starting or lately used', t => {
+await t.test('a kind is idle when nothing waits, is announced, ready, starting or lately used', t => {
   const kind = new Kind('k', spec)
   t.ok(kind.isIdle(0))
   kind.usedAt = 0

@@ -4,12 +4,12 @@ import { Quarantine, pauseMs } from '../../../src/sandbox/warm/quarantine.ts'
 
 const fault = new AssayError('ENGINE_FAULT', { message: 'no space left' })
 
-t.test('pauses grow and are bounded', t => {
+await t.test('pauses grow and are bounded', t => {
   t.same([1, 2, 3, 4, 5, 6, 7, 20].map(pauseMs), [200, 400, 10_000, 20_000, 40_000, 80_000, 120_000, 120_000])
   t.end()
 })
 
-t.test('it blocks after each failure and refuses after three in a row, with the reason, for a while', t => {
+await t.test('it blocks after each failure and refuses after three in a row, with the reason, for a while', t => {
   const quarantine = new Quarantine()
   t.equal(quarantine.failed(fault, { wave: quarantine.wave, nowMs: 0 }), 200)
   t.ok(quarantine.isBlocked(199))
@@ -24,7 +24,7 @@ t.test('it blocks after each failure and refuses after three in a row, with the 
   t.end()
 })
 
-t.test('starts that fail together are one failure', t => {
+await t.test('starts that fail together are one failure', t => {
   const quarantine = new Quarantine()
   const wave = quarantine.wave
   for (let i = 0; i < 8; i++) quarantine.failed(fault, { wave, nowMs: 0 })

@@ -26,8 +26,7 @@ export class DockerClient {
 
   /** dockerHost: "unix:///path", "tcp://host:port" or "http://host:port". Throws CONFIG_INVALID. */
   constructor ({ dockerHost, clock }: { dockerHost: string, clock: Clock }) {
-    // hijacked sockets leave the agent, so attached sandboxes do not count against this
-    this.#agent = new Agent({ keepAlive: true, maxSockets: MAX_SOCKETS, maxFreeSockets: 8 })
+    this.#agent = createAgent()
     const options: Docker.DockerOptions & { agent: Agent } = { ...parseDockerHost(dockerHost), agent: this.#agent }
     this.#docker = new Docker(options)
     this.#clock = clock
@@ -111,6 +110,19 @@ export function statusOf (error: unknown): number | undefined {
 function neverSent (error: unknown): boolean {
   return error instanceof Error && 'syscall' in error && error.syscall === 'connect' &&
     'code' in error && (error.code === 'EAGAIN' || error.code === 'ECONNREFUSED')
+}
+
+function createAgent (): Agent {
+  // hijacked sockets leave the agent, so attached sandboxes do not count against this
+  const agent = new Agent({ keepAlive: true, maxSockets: MAX_SOCKETS, maxFreeSockets: 8 })
+  const connect = agent.createConnection.bind(agent)
+  agent.createConnection = (options, done) => {
+    const socket = connect(options, done)
+    // between two requests a socket has no listener for a moment: an abort that falls into it must not be fatal
+    socket?.on('error', () => {})
+    return socket
+  }
+  return agent
 }
 
 function parseDockerHost (dockerHost: string): Docker.DockerOptions {

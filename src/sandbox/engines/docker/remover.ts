@@ -16,6 +16,7 @@ export class Remover {
   #options: RemoverOptions
   /** By container id or name: how to stop the next attempt. Bounded by what was created. */
   #pending = new Map<string, () => void>()
+  #uncertain = new Set<string>()
 
   constructor (options: RemoverOptions) {
     this.#options = options
@@ -45,17 +46,16 @@ export class Remover {
    * so an absent container is looked for again.
    */
   removeUncertain (name: string): void {
+    this.#uncertain.add(name)
     for (const delayMs of UNCERTAIN_MS) this.#later(delayMs, name, 1)
+    this.#options.clock.after(Math.max(...UNCERTAIN_MS) + 1, () => this.#uncertain.delete(name))
   }
 
   /** Tries once more whatever is still pending, then gives up on it. */
   async close (): Promise<void> {
-    const pending = [...this.#pending]
-    this.#pending.clear()
-    await Promise.all(pending.map(async ([ref, cancel]) => {
-      cancel()
-      await this.#attempt(ref, ATTEMPTS)
-    }))
+    const refs = [...this.#pending.keys(), ...this.#uncertain]
+    for (const cancel of this.#pending.values()) cancel()
+    await Promise.all(refs.map(ref => this.#attempt(ref, ATTEMPTS)))
   }
 
   async #attempt (ref: string, attempt: number): Promise<void> {

@@ -51,7 +51,8 @@ export function findRef (ref: string, labels: Record<string, string> | undefined
   const node = labels?.[LABELS.node]
   const boot = labels?.[LABELS.boot]
   const sandboxId = labels?.[LABELS.sandbox]
-  return node === undefined || boot === undefined || sandboxId === undefined ? undefined : { ref, sandboxId, node, boot }
+  if (node === undefined || boot === undefined || sandboxId === undefined) return undefined
+  return { ref, sandboxId, node, boot }
 }
 
 type HostConfig = NonNullable<ContainerCreateOptions['HostConfig']>
