@@ -20,6 +20,7 @@ export const Config = z.strictObject({
   placeOvercommit: z.coerce.number().min(0.1).max(64).default(4).describe('Sandboxes admitted per memory that they may use at most'),
   maxPlaces: z.coerce.number().int().min(0).default(0).describe('Upper bound of places; 0 means by memory alone'),
   verifierPlaces: count(4).describe('Sandboxes reserved for verifiers'),
+  verifierStopsAtFailure: z.stringbool().or(z.boolean()).default(true).describe('Whether the first failing case ends a verification; false runs every case, for diagnosis'),
   warmSandboxes: z.coerce.number().int().min(0).default(0).describe('Ready sandboxes kept per image that was used lately, beyond those staged for groups'),
   queueLength: count(1024).describe('Groups and episodes that may wait for places'),
   episodesPerKey: count(4096).describe('Live episodes per key without a limit of its own'),

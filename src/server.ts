@@ -90,7 +90,8 @@ async function compose (config: Config, scope: Scope, log: Logger): Promise<Assa
   const { warmSandboxes } = config
   const pool = createPool({ engine, clock, log, metrics, warmSandboxes, maxStarting: STARTING_PER_CPU * capacity.cpus })
   await scope.defer(() => pool.close())
-  const verifier = createVerifier({ pool, places: new Semaphore(config.verifierPlaces), clock, log, metrics })
+  const places = new Semaphore(config.verifierPlaces)
+  const verifier = createVerifier({ pool, places, stopAtFailure: config.verifierStopsAtFailure, clock, log, metrics })
   const service = createLocalService({
     config, version: VERSION, engine, capacity, pool, catalogue, verifier, store, journal, clock, random, metrics, log,
   })

@@ -45,7 +45,8 @@ export type VerifierMode = z.infer<typeof VerifierMode>
 export const VerifierReport = z.strictObject({
   kind: z.enum(['driver', 'command']),
   mode: VerifierMode,
-  cases: z.strictObject({ passed: z.int(), failed: z.int(), total: z.int() }).optional(),
+  cases: z.strictObject({ passed: z.int(), failed: z.int(), total: z.int() }).optional()
+    .describe('passed + failed < total where the first failure decided and the rest was not run'),
   durationMs: z.number().describe('Milliseconds from the submission to the result'),
   runs: z.int().describe('How often the submission was verified'),
 })

@@ -34,8 +34,14 @@ export interface AttemptDeps {
 
 interface Bounds { signal: AbortSignal }
 
+export interface AttemptOptions extends Bounds {
+  /** End after the first case that plainly fails: it decides alone. */
+  stopAtFailure: boolean
+}
+
 /** Never throws for what happens in a sandbox. */
-export async function runAttempt (deps: AttemptDeps, submission: Submission, { signal }: Bounds): Promise<Attempt> {
+export async function runAttempt (deps: AttemptDeps, submission: Submission, options: AttemptOptions): Promise<Attempt> {
+  const { signal, stopAtFailure } = options
   let sandbox: Sandbox
   try {
     using limit = deadline(BOOT_MS, { parent: signal, what: 'starting the verifier\'s sandbox' })
@@ -49,7 +55,7 @@ export async function runAttempt (deps: AttemptDeps, submission: Submission, { s
   const cases: CaseEnding[] = []
   using limit = deadline(submission.task.verifier.timeoutMs, { parent: signal, what: 'the verification' })
   try {
-    const stopped = await runAll(held, submission, { cases, clock: deps.clock, signal: limit.signal })
+    const stopped = await runAll(held, submission, { cases, clock: deps.clock, stopAtFailure, signal: limit.signal })
     return { kind: 'ran', cases, stopped }
   } catch (error) {
     if (signal.aborted) return { kind: 'cancelled' }
@@ -61,14 +67,14 @@ export async function runAttempt (deps: AttemptDeps, submission: Submission, { s
   }
 }
 
-interface Running extends Bounds {
+interface Running extends AttemptOptions {
   /** Grows case by case, so that a fault leaves what was found before it. */
   cases: CaseEnding[]
   clock: Clock
 }
 
 async function runAll (sandbox: Sandbox, submission: Submission, running: Running): Promise<Stopped | undefined> {
-  const { cases, clock, signal } = running
+  const { cases, clock, signal, stopAtFailure } = running
   const { verifier } = submission.task
   await applyDelta(sandbox, submission, { signal })
   const build = await runBuild(sandbox, submission, signal)
@@ -79,7 +85,9 @@ async function runAll (sandbox: Sandbox, submission: Submission, running: Runnin
   }
   const room = new CaseRoom(sandbox, submission)
   for (const one of shuffle(verifier.cases, submission.seed)) {
-    cases.push(await runCase(room, one, { clock, signal }))
+    const result = await runCase(room, one, { clock, signal })
+    cases.push(result)
+    if (stopAtFailure && !result.passed && !result.timedOut) return undefined
     const slow = cases.filter(({ timedOut }) => timedOut).length
     if (slow >= MAX_TIMEOUTS) return { by: 'time', why: `${slow} cases took too long` }
   }
@@ -100,7 +108,7 @@ async function runBuild (sandbox: Sandbox, { task, spec }: Submission, signal: A
   return ran
 }
 
-async function runCase (room: CaseRoom, one: Case, { clock, signal }: Omit<Running, 'cases'>): Promise<CaseEnding> {
+async function runCase (room: CaseRoom, one: Case, { clock, signal }: Bounds & { clock: Clock }): Promise<CaseEnding> {
   const { command, judge } = await room.enter(one, { signal })
   const start = clock.monotonic()
   const ran = await runBounded(room.sandbox, command, signal)

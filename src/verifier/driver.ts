@@ -16,6 +16,8 @@ export interface VerifierOptions {
   pool: Pool
   /** The share reserved for verifiers. All of it at once is the lane in which a submission is verified alone. */
   places: Semaphore
+  /** Whether the first case that plainly fails ends a verification: the reward is decided, the rest is for authors. */
+  stopAtFailure: boolean
   clock: Clock
   log: Logger
   metrics?: Metrics | undefined
@@ -42,7 +44,8 @@ async function verify (options: VerifierOptions, submission: Submission, signal:
   const total = task.verifier.cases.length
   const inLane = <T>(places: number, fn: () => Promise<T>): Promise<T | Reason> =>
     takeLane(options.places, { places, task, signal }, fn)
-  const run = (what: Submission): Promise<Attempt> => runAttempt(options, what, { signal })
+  const { stopAtFailure } = options
+  const run = (what: Submission): Promise<Attempt> => runAttempt(options, what, { signal, stopAtFailure })
 
   const first = await inLane(1, () => run(submission))
   if (typeof first === 'string') return report(first, { flags, runs: 0, attempt: undefined, total })
@@ -54,7 +57,8 @@ async function verify (options: VerifierOptions, submission: Submission, signal:
     const again = await run(submission)
     const found = findingOf(again, total)
     if (found.kind === 'final') return { again, reason: found.reason }
-    const control = await run({ ...submission, delta: { entries: [], deleted: [] } })
+    const startTree = { ...submission, delta: { entries: [], deleted: [] } }
+    const control = await runAttempt(options, startTree, { signal, stopAtFailure: false })
     const hasReferenceTime = task.verifier.referenceMs !== undefined
     return { again, reason: settleWithControl(again, control, { hasReferenceTime }) }
   })
@@ -103,8 +107,7 @@ function report (reason: Reason, { flags, runs, attempt, total }: Reported): Ver
     flags,
     runs,
     log,
-    // a case that was not reached counts as failed, so that the sum is always the total
-    cases: attempt?.kind === 'ran' ? { passed, failed: total - passed, total } : undefined,
+    cases: attempt?.kind === 'ran' ? { passed, failed: log.length - passed, total } : undefined,
   }
 }
 

@@ -1,5 +1,6 @@
 // What every Service must keep: exactly once, fenced leases, honest verdicts, exact groups, refusals that disturb nobody.
 import type { Test } from 'tap'
+import { AssayError } from '../../src/errors.ts'
 import type { Result } from '../../src/protocol/index.ts'
 import { defer, refusal, until } from '../helpers/fake.ts'
 import type { Caller } from '../helpers/service.ts'
@@ -166,7 +167,7 @@ async function exactlyOnce (t: Test, start: Start): Promise<void> {
     t.match(await caller.call('status', { episode }), { state: 'verifying', running: 1 })
     await refusal(caller.call('step', { episode, lease, seq: 2, action: exec('true') }), 'EPISODE_DONE')
     app.verifier.gate.resolve()
-    for (const { verdict, committed } of await Promise.all(both)) t.match({ verdict, committed }, { committed: 1, verdict: { reward: 0 } })
+    for (const result of await Promise.all(both)) t.match(result, { committed: 1, verdict: { reward: 0 } })
     t.match(await caller.call('submit', { episode, lease, seq: 1 }), { replayed: true, verdict: { reward: 0 } })
     await refusal(caller.call('step', { episode, lease, seq: 2, action: exec('true') }), 'EPISODE_DONE')
     t.equal(app.verifier.submissions.length, 1)
@@ -340,8 +341,9 @@ async function losses (t: Test, start: Start): Promise<void> {
   })
 
   await t.test('an engine that makes no sandbox voids the attempt at once', async t => {
-    await using app = await start({ engine: { faults: { create: 1 } } })
+    await using app = await start()
     const caller = app.connect()
+    app.pool.acquire = async () => { throw new AssayError('ENGINE_UNAVAILABLE') }
     t.match(await refusal(open(caller), 'EPISODE_VOID'), { details: { reason: 'engine_lost' } })
   })
 }

@@ -116,7 +116,8 @@ function createCaller (service: Service, { principal, socket, log }: CallerFacts
   const events: ServerEvent[] = []
   const gone = new AbortController()
   setMaxListeners(0, gone.signal) // one per request in flight
-  const connection = socket === undefined ? undefined : { id: socket, emit: (event: ServerEvent) => { events.push(event) } }
+  const emit = (event: ServerEvent): void => { events.push(event) }
+  const connection = socket === undefined ? undefined : { id: socket, emit }
   return {
     events,
     connection,

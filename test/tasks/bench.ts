@@ -41,7 +41,7 @@ export async function openBench (t: Test, name: string): Promise<Bench> {
     maxStarting: 2,
   })
   t.teardown(async () => { await pool.close() })
-  const verifier = createVerifier({ pool, places: new Semaphore(2), clock: systemClock, log: silentLogger })
+  const verifier = createVerifier({ pool, places: new Semaphore(2), stopAtFailure: false, clock: systemClock, log: silentLogger })
   return {
     engine,
     task,

@@ -13,7 +13,7 @@ function submission (verifier: Parameters<typeof cliTask>[0] = {}): Submission {
 const never = new AbortController().signal
 
 async function attempt (pool: ScriptedPool, what = submission(), signal = never) {
-  return await runAttempt({ pool, clock: systemClock }, what, { signal })
+  return await runAttempt({ pool, clock: systemClock }, what, { signal, stopAtFailure: false })
 }
 
 await t.test('delta, then case after case with everything killed between, then the sandbox is given up', async t => {
@@ -46,6 +46,17 @@ await t.test('a slow build and three slow cases stop it; one slow case does not'
   t.match(allSlow, { stopped: { by: 'time' }, cases: [{ timedOut: true }, { timedOut: true }, { timedOut: true }] })
   const one: Behaviour = command => command.script.includes('2') ? slow : answer(command)
   t.match(await attempt(scriptedPool(one)), { stopped: undefined, cases: { length: 4 } })
+})
+
+await t.test('where the first failure decides, nothing runs after it; slowness decides nothing', async t => {
+  const wrong = scriptedPool(() => ran({ exitCode: 9 }))
+  const stopping = { signal: never, stopAtFailure: true }
+  const failed = await runAttempt({ pool: wrong, clock: systemClock }, submission(), stopping)
+  t.match(failed, { kind: 'ran', stopped: undefined, cases: [{ passed: false, timedOut: false }] })
+  t.equal(wrong.sandboxes[0]?.commands.length, 1)
+  const one: Behaviour = command => command.script.includes('2') ? slow : answer(command)
+  const slowly = await runAttempt({ pool: scriptedPool(one), clock: systemClock }, submission(), stopping)
+  t.match(slowly, { kind: 'ran', cases: { length: 4 } })
 })
 
 await t.test('a sandbox that is lost leaves what was found before, and from where it was lost', async t => {

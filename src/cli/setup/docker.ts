@@ -71,8 +71,8 @@ async function startDockerd ({ dockerHost, dataDir, say, signal }: StartOptions)
   for (;;) {
     const { ok } = await pingDocker(dockerHost, limit.signal)
     if (ok && child.pid !== undefined) return { started: true, pid: child.pid }
-    if (child.pid === undefined || child.exitCode !== null) {
-      throw new AssayError('ENGINE_UNAVAILABLE', { message: `dockerd ended (${child.exitCode ?? 'not started'}); its log is ${logPath}` })
+    if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) {
+      throw new AssayError('ENGINE_UNAVAILABLE', { message: `dockerd ended (${child.exitCode ?? child.signalCode ?? 'not started'}); its log is ${logPath}` })
     }
     await orAbort(new Promise(resolve => { systemClock.after(POLL_MS, () => resolve(undefined)) }), limit.signal)
   }

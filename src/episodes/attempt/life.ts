@@ -1,4 +1,5 @@
 // The life of one attempt: its place, its sandbox, its state and its one verdict. Knows no lease and no seq.
+import { deadline } from '../../base/deadline.ts'
 import { defer } from '../../base/defer.ts'
 import { AssayError } from '../../errors.ts'
 import type { BudgetReason, EpisodeState, Provenance, Verdict } from '../../protocol/index.ts'
@@ -105,7 +106,8 @@ export class Life {
       if (!this.isLive) return place[Symbol.dispose]()
       this.#place = place
       this.move({ type: 'admitted' })
-      await this.box.open(spec, this.signal)
+      using limit = deadline(START_MS, { parent: this.signal, code: 'ENGINE_UNAVAILABLE', what: 'making a sandbox' })
+      await this.box.open(spec, limit.signal)
       if (!this.isLive) return
       this.move({ type: 'sandboxReady' })
       this.#startedAt = this.#deps.clock.now()
@@ -135,3 +137,6 @@ export class Life {
     }
   }
 }
+
+/** From the place to the ready sandbox; the pool tries again within it. */
+const START_MS = 300_000

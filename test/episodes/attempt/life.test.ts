@@ -1,5 +1,6 @@
 import t from 'tap'
 import { manualClock } from '../../../src/base/clock.ts'
+import { AssayError } from '../../../src/errors.ts'
 import { orAbort } from '../../../src/base/deadline.ts'
 import { systemRandom } from '../../../src/base/ids.ts'
 import { Life } from '../../../src/episodes/attempt/life.ts'
@@ -107,7 +108,8 @@ t.test('ended while its sandbox starts it leaves none behind', async t => {
 })
 
 t.test('no sandbox means engine_lost, and a sandbox lost while idle ends it', async t => {
-  const first = start({ engine: { faults: { create: 1 } } })
+  const first = start()
+  first.pool.acquire = async () => { throw new AssayError('ENGINE_FAULT') }
   await first.life.started
   t.match(first.life.verdict, { reward: null, reason: 'engine_lost' })
   t.equal(first.places.given, 1)

@@ -25,7 +25,7 @@ async function prepare (script: string) {
     clock: systemClock,
     log: silentLogger,
   }
-  return { engine, pool, verifier, parts, judge: (signal = new AbortController().signal) => judgeSubmission(parts, signal) }
+  return { engine, pool, verifier, parts, judge: () => judgeSubmission(parts, new AbortController().signal) }
 }
 
 t.test('the verifier gets what changed, when the agent\'s sandbox is gone', async t => {
