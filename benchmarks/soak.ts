@@ -33,7 +33,9 @@ export async function run (args: readonly string[], { output, interrupts }: Comm
     for (let group = 0; group < groups; group++) {
       const task = tasks[group % tasks.length]
       if (task === undefined) throw new Error(`There is no task in ${tasksDir}; set ASSAY_TASKS_DIR.`)
-      const { report, mismatches } = await rollOut(client, task.id, { ...task, concurrency: SIZE, write, signal, onVerdict () {} })
+      const { report, mismatches } = await rollOut(client, task.id, {
+        plans: task.plans, concurrency: SIZE, write, signal, onVerdict () {},
+      })
       problems.push(...mismatches, ...findImbalance(report), ...await findLeaks(server, signal))
       if (problems.length > 0) break
       if ((group + 1) % SAMPLE_EVERY !== 0) continue

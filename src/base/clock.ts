@@ -13,7 +13,17 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after (delayMs, fn) {
-    const timer = setTimeout(fn, delayMs).unref()
+    const due = performance.now() + delayMs
+    let timer: NodeJS.Timeout
+    // Node cuts fractions off and may be early by a millisecond: whoever waits for a moment must not find it in the future
+    const arm = (ms: number): void => {
+      timer = setTimeout(() => {
+        const left = due - performance.now()
+        if (left > 0) arm(left)
+        else fn()
+      }, Math.ceil(ms)).unref()
+    }
+    arm(delayMs)
     return () => clearTimeout(timer)
   },
 }

@@ -35,3 +35,13 @@ t.test('the system clock calls once, later, unless cancelled', async t => {
   t.ok(systemClock.monotonic() - before >= 4)
   t.ok(Math.abs(systemClock.now() - Date.now()) < 1_000)
 })
+
+await t.test('a system timer never fires before its time, fractions of a millisecond included', async t => {
+  const keepAlive = setInterval(() => {}, 1_000)
+  t.teardown(() => clearInterval(keepAlive))
+  for (let i = 0; i < 40; i++) {
+    const due = systemClock.monotonic() + 1.9
+    await new Promise<void>(resolve => systemClock.after(1.9, resolve))
+    t.ok(systemClock.monotonic() >= due)
+  }
+})

@@ -23,7 +23,7 @@ t.test(`${GROUPS} groups of 32 end with a reward for each member, and nothing is
     tasks: [task],
     admitted: [task.digest],
     journal,
-    verifier: pool => createVerifier({ pool, places: new Semaphore(4), stopAtFailure: true, clock: systemClock, log: silentLogger }),
+    verifier: pool => createVerifier({ pool, places: new Semaphore(4), stopAtFailure: true, clock: systemClock, log }),
   })
   const caller = app.connect()
   for (let round = 0; round < GROUPS; round++) {
