@@ -62,7 +62,8 @@ const ENGINES = {
 } as const satisfies Record<Config['engine'], (parts: EngineParts) => Promise<Engine>>
 
 /** Serves once it resolves. Throws CONFIG_INVALID or ENGINE_UNAVAILABLE and leaves nothing behind when it does. */
-export async function startServer (config: Config, { log = createLogger(config) }: ServerOptions = {}): Promise<AssayServer> {
+export async function startServer (config: Config, options: ServerOptions = {}): Promise<AssayServer> {
+  const { log = createLogger(config) } = options
   const scope = new Scope()
   try {
     return await compose(config, scope, log)

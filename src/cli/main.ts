@@ -18,6 +18,7 @@ export async function main (argv: readonly string[]): Promise<never> {
 /** The exit code: 0 done, 1 failed and said why, 2 not a command line, 130 or 143 interrupted. */
 export async function run (argv: readonly string[]): Promise<number> {
   using interrupts = listenForInterrupts()
+  interrupts.signal.addEventListener('abort', () => console.error('\nstopping in order; a second signal stops at once'))
   const context: CommandContext = { interrupts, output: createOutput({ stream: process.stdout }) }
   let exitCode = 0
   const program = createProgram(context, code => { exitCode = code })

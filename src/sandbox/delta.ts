@@ -13,7 +13,9 @@ export interface Delta {
 export const DELTA_CAPS = { entries: 20_000, bytes: 64 * 1024 * 1024 } as const
 
 /** Freezes the sandbox, then reads what differs from the baseline. Throws FILE_REFUSED when the rules or caps are broken. */
-export async function takeDelta (sandbox: Sandbox, root: string, { baseline, signal }: WaitOptions & { baseline: Manifest }): Promise<Delta> {
+export async function takeDelta (
+  sandbox: Sandbox, root: string, { baseline, signal }: WaitOptions & { baseline: Manifest }
+): Promise<Delta> {
   await sandbox.killAll({ signal })
   const manifest = await sandbox.manifest(root, { maxEntries: DELTA_CAPS.entries, signal })
   const { changed, deleted } = compareManifests(baseline, manifest)

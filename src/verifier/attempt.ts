@@ -40,7 +40,9 @@ export interface AttemptOptions extends Bounds {
 }
 
 /** Never throws for what happens in a sandbox. */
-export async function runAttempt (deps: AttemptDeps, submission: Submission, options: AttemptOptions): Promise<Attempt> {
+export async function runAttempt (
+  deps: AttemptDeps, submission: Submission, options: AttemptOptions
+): Promise<Attempt> {
   const { signal, stopAtFailure } = options
   let sandbox: Sandbox
   try {

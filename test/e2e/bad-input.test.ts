@@ -13,7 +13,11 @@ import { testServer } from '../helpers/server.ts'
 const TASK = 'fake-answer'
 const codec = createCodec('msgpack')
 
-interface Failure { id: string | number | null, ok: boolean, error?: { code: ErrorCode, message: string, details?: Record<string, unknown> } }
+interface Failure {
+  id: string | number | null
+  ok: boolean
+  error?: { code: ErrorCode, message: string, details?: Record<string, unknown> }
+}
 
 /** Sends what no client would and reads one answer. */
 async function raw (url: string, data: Buffer | string): Promise<Failure> {
@@ -30,9 +34,10 @@ async function raw (url: string, data: Buffer | string): Promise<Failure> {
 
 const frame = (message: unknown): Buffer => Buffer.from(codec.encode(message) as Uint8Array)
 
-async function refused (t: Test, promise: Promise<unknown>, code: ErrorCode, sentence: RegExp): Promise<void> {
-  const error = await promise.then(() => undefined, (thrown: unknown) => thrown)
-  t.match(error, { code, message: sentence })
+type Refusal = { code: ErrorCode, message: RegExp }
+
+async function refused (t: Test, promise: Promise<unknown>, expected: Refusal): Promise<void> {
+  t.match(await promise.then(() => undefined, (thrown: unknown) => thrown), expected)
 }
 
 async function answers (t: Test, bystander: Episode): Promise<void> {
@@ -69,17 +74,17 @@ await t.test('frames that are no requests', async t => {
 })
 
 await t.test('ids that lead nowhere', async t => {
-  await using app = await testServer()
+  await using app = await testServer({ maxPlaces: 8 })
   await using client = await connect(app.url)
   await using bystander = await client.reset({ task: TASK, requestKey: 'bystander' })
-  await refused(t, client.reset({ task: 'no-such-task', requestKey: 'k' }), 'TASK_NOT_FOUND', /tasks\.list/)
+  await refused(t, client.reset({ task: 'no-such-task', requestKey: 'k' }), { code: 'TASK_NOT_FOUND', message: /tasks\.list/ })
   const { ok, error } = await raw(app.url, frame({ id: 1, op: 'status', episode: 'ep_n1_zzz' }))
   t.equal(ok, false)
   t.equal(error?.code, 'EPISODE_NOT_FOUND')
   const group = await raw(app.url, frame({ id: 1, op: 'group.get', group: 'gr_n1_zzz' }))
   t.equal(group.error?.code, 'GROUP_NOT_FOUND')
   const { places } = await client.info()
-  await refused(t, client.openGroup({ task: TASK, size: 4096, concurrency: places.total + 1 }), 'GROUP_TOO_LARGE', /concurrency/)
+  await refused(t, client.openGroup({ task: TASK, size: 4096, concurrency: places.total + 1 }), { code: 'GROUP_TOO_LARGE', message: /concurrency/ })
   await answers(t, bystander)
 })
 
@@ -102,9 +107,9 @@ await t.test('the seqs and leases of an episode', async t => {
   t.match(await step({ seq: 3 }), { error: { code: 'FENCED' } }, 'the older lease is fenced')
   const verdict = await again.submit()
   t.equal(verdict.reward, 0)
-  await refused(t, again.step('echo late'), 'EPISODE_DONE', /verdict/)
+  await refused(t, again.step('echo late'), { code: 'EPISODE_DONE', message: /verdict/ })
   await again.close()
-  await refused(t, other.reset({ task: TASK, requestKey: 'mine' }), 'EPISODE_CLOSED', /closed/)
+  await refused(t, other.reset({ task: TASK, requestKey: 'mine' }), { code: 'EPISODE_CLOSED', message: /closed/ })
   await answers(t, bystander)
 })
 
@@ -115,8 +120,8 @@ await t.test('another key\'s episode is not there, and a train key sees no val t
   const keysFile = join(t.testdir({}), 'keys.json')
   await writeFile(keysFile, JSON.stringify(keys))
   await using app = await testServer({ keysFile })
-  await refused(t, connect(app.url), 'UNAUTHENTICATED', /Bearer/)
-  await refused(t, connect(app.url, { key: 'gamma' }), 'UNAUTHENTICATED', /known key/)
+  await refused(t, connect(app.url), { code: 'UNAUTHENTICATED', message: /Bearer/ })
+  await refused(t, connect(app.url, { key: 'gamma' }), { code: 'UNAUTHENTICATED', message: /known key/ })
   await using alpha = await connect(app.url, { key: 'alpha' })
   await using beta = await connect(app.url, { key: 'beta' })
   await using episode = await alpha.reset({ task: TASK, requestKey: 'k' })
@@ -129,6 +134,6 @@ await t.test('another key\'s episode is not there, and a train key sees no val t
   })
   t.equal(response.status, 404)
   t.match(await response.json(), { ok: false, error: { code: 'EPISODE_NOT_FOUND', message: /key/ } })
-  await refused(t, alpha.openGroup({ task: TASK, class: 'load' }), 'FORBIDDEN', /class/)
+  await refused(t, alpha.openGroup({ task: TASK, class: 'load' }), { code: 'FORBIDDEN', message: /class/ })
   await answers(t, episode)
 })

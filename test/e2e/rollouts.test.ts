@@ -46,9 +46,14 @@ await t.test('real containers: every kind of solution of each sample task gets t
   const catalogue = await loadCatalogue(SAMPLES, { log: silentLogger })
   for (const task of catalogue.list()) {
     const { wrong, alternatives } = await listSolutions(task)
-    const trees = [...alternatives.map(({ entries }) => ({ entries, reward: 1 })), ...wrong.map(({ entries }) => ({ entries, reward: 0 }))]
+    const trees = [
+      ...alternatives.map(({ entries }) => ({ entries, reward: 1 })),
+      ...wrong.map(({ entries }) => ({ entries, reward: 0 })),
+    ]
     await using group = await client.openGroup({ task: task.id, size: trees.length })
-    const { rewards, episodes } = await group.run(async (episode, { member }) => { await write(episode, trees[member]?.entries ?? []) })
+    const { rewards, episodes } = await group.run(async (episode, { member }) => {
+      await write(episode, trees[member]?.entries ?? [])
+    })
     t.same(rewards, trees.map(({ reward }) => reward), task.id)
     t.match(episodes[0]?.verdict, { reason: 'verified', provenance: { task: task.id, engine: 'docker', isolation: 'container', imageDigest: /^sha256:/ } })
   }

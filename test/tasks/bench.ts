@@ -41,7 +41,8 @@ export async function openBench (t: Test, name: string): Promise<Bench> {
     maxStarting: 2,
   })
   t.teardown(async () => { await pool.close() })
-  const verifier = createVerifier({ pool, places: new Semaphore(2), stopAtFailure: false, clock: systemClock, log: silentLogger })
+  const places = new Semaphore(2)
+  const verifier = createVerifier({ pool, places, stopAtFailure: false, clock: systemClock, log: silentLogger })
   return {
     engine,
     task,

@@ -169,7 +169,9 @@ await t.test('a bug propagates and gives its place back', async t => {
 await t.test('the time of a verification is measured', async t => {
   const metrics = createMetrics()
   const pool = scriptedPool(answer)
-  const verifier = createVerifier({ pool, places: new Semaphore(1), stopAtFailure: false, clock: systemClock, log: silentLogger, metrics })
+  const places = new Semaphore(1)
+  const log = silentLogger
+  const verifier = createVerifier({ pool, places, stopAtFailure: false, clock: systemClock, log, metrics })
   await verifier.verify({ task: cliTask(), spec, delta, seed: 1 })
   t.match(await metrics.registry.metrics(), /assay_verify_seconds_count 1/)
 })

@@ -23,8 +23,7 @@ export type QuickstartOptions = Pick<ConfigInput, 'engine' | 'dataDir'> & { memb
 export async function quickstart (options: QuickstartOptions, context: CommandContext): Promise<number> {
   const { members, ...settings } = options
   const { interrupts, output } = context
-  const fixed = { node: NODE, host: '127.0.0.1', port: 0, logLevel: 'error' } as const
-  const config = withTasks(loadConfig({ ...settings, ...fixed }))
+  const config = quickstartConfig(settings)
   output.line(`Assay quickstart: ${members} rollouts of each task, engine ${config.engine}`)
   await prepareMachine(config, { ...context, install: true })
   const rollouts = await serveAndRoll(config, members, context)
@@ -40,8 +39,11 @@ export async function quickstart (options: QuickstartOptions, context: CommandCo
   return 1
 }
 
-/** The fake engine runs no programs: it gets tasks that its interpreter can solve. */
-function withTasks (config: Config): Config {
+/** A node of its own on loopback, without keys, whatever the environment says. */
+function quickstartConfig (settings: Omit<QuickstartOptions, 'members'>): Config {
+  const fixed = { node: `quickstart${process.pid}`, host: '127.0.0.1', port: 0, logLevel: 'error' } as const
+  const config = { ...loadConfig({ ...settings, ...fixed }), keysFile: undefined }
+  // the fake engine runs no programs: it gets tasks that its interpreter can solve
   return config.engine === 'fake' ? { ...config, tasksDir: FAKE_TASKS } : config
 }
 
@@ -98,5 +100,4 @@ async function rollOutAll (url: string, tasks: readonly Task[], options: RollOpt
   return rollouts
 }
 
-const NODE = 'quickstart'
 const TASKS = 2

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { Conversation } from '../../../src/sandbox/warden/conversation.ts'
 import { TYPES } from '../../../src/sandbox/warden/frame.ts'
-import { Peer } from './peer.ts'
+import { Peer } from './support/peer.ts'
 
 const CALL = { type: TYPES.ping, pieces: [], reply: TYPES.pong, replyBytes: 10 }
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { FRAME, FrameDecoder, encodeFrame, type Frame } from '../../../src/sandbox/warden/frame.ts'
-import { chance, type Chance } from './random.ts'
+import { chance, type Chance } from './support/random.ts'
 
 const MARKER = Buffer.from('nonce-01')
 

@@ -5,7 +5,7 @@ import type { Command } from '../../../src/sandbox/command.ts'
 import { fields } from '../../../src/sandbox/warden/fields.ts'
 import { TYPES, type Frame } from '../../../src/sandbox/warden/frame.ts'
 import { openWarden, type Warden } from '../../../src/sandbox/warden/link.ts'
-import { Peer } from './peer.ts'
+import { Peer } from './support/peer.ts'
 
 const COMMAND: Command = { script: 'true', timeoutMs: 60_000, outputBytes: 1000 }
 const READY = fields([1, 4], [1, 4], [41, 4], [0, 4], [0, 4])

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { Command } from '../../../src/sandbox/command.ts'
 import { fields } from '../../../src/sandbox/warden/fields.ts'
 import { decodeReady, decodeRefusal, decodeResult, encodeHello, encodeRun } from '../../../src/sandbox/warden/messages.ts'
-import { chance } from './random.ts'
+import { chance } from './support/random.ts'
 
 const COMMAND: Command = { script: 'true', timeoutMs: 1000, outputBytes: 100 }
 

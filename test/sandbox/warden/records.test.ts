@@ -1,7 +1,7 @@
 import t from 'tap'
 import { fields } from '../../../src/sandbox/warden/fields.ts'
 import { checkEnd, decodeFiles, decodeManifest, encodeEntries, encodeFileRequest, encodePaths } from '../../../src/sandbox/warden/records.ts'
-import { chance } from './random.ts'
+import { chance } from './support/random.ts'
 
 const END = record(255, 0, '', '')
 const asked = { asked: ['a', 'b'], maxBytes: 10 }

@@ -7,7 +7,7 @@ import type { Command } from '../../../src/sandbox/command.ts'
 import { FrameDecoder, HELLO_MARKER, TYPES, encodeFrame, type Frame } from '../../../src/sandbox/warden/frame.ts'
 import { openWarden } from '../../../src/sandbox/warden/link.ts'
 import { decodeReady, decodeRefusal, decodeResult, encodeHello, encodeRun } from '../../../src/sandbox/warden/messages.ts'
-import { buildWarden, canUnshare, startWarden } from './namespace.ts'
+import { buildWarden, canUnshare, startWarden } from './support/namespace.ts'
 
 const COMMAND: Command = { script: 'echo $((++n)) >>/tmp/runs; wc -l </tmp/runs', timeoutMs: 5000, outputBytes: 1000 }
 const skip = canUnshare ? false : 'making namespaces needs root'

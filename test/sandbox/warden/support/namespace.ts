@@ -5,8 +5,8 @@ import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { Duplex } from 'node:stream'
 import { promisify } from 'node:util'
-import type { Sandbox } from '../../../src/sandbox/engine.ts'
-import { openWarden } from '../../../src/sandbox/warden/link.ts'
+import type { Sandbox } from '../../../../src/sandbox/engine.ts'
+import { openWarden } from '../../../../src/sandbox/warden/link.ts'
 
 export const canUnshare: boolean = process.platform === 'linux' && process.getuid?.() === 0
 

@@ -1,6 +1,6 @@
 // A scripted warden in memory: the other end of a stream, which understands frames and answers as told.
 import { Duplex } from 'node:stream'
-import { FrameDecoder, HELLO_MARKER, TYPES, encodeFrame, type Frame } from '../../../src/sandbox/warden/frame.ts'
+import { FrameDecoder, HELLO_MARKER, TYPES, encodeFrame, type Frame } from '../../../../src/sandbox/warden/frame.ts'
 
 type Reply = [payload: Uint8Array, place?: { offset: number, more: boolean }]
 
