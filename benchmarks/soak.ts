@@ -7,6 +7,7 @@ import { FAKE_TASKS } from '../src/cli/quickstart/fake-tasks.ts'
 import { planMembers, type Plan } from '../src/cli/quickstart/plan.ts'
 import { rollOut } from '../src/cli/quickstart/rollout.ts'
 import { writeCommands, writePlainly } from '../src/cli/quickstart/shell.ts'
+import { AssayError } from '../src/errors.ts'
 import { loadConfig } from '../src/config.ts'
 import { loadCatalogue } from '../src/tasks/catalogue.ts'
 import { listSolutions } from '../src/tasks/solutions.ts'
@@ -38,9 +39,9 @@ export async function run (args: readonly string[], { output, interrupts }: Comm
       })
       problems.push(...mismatches, ...findImbalance(report), ...await findLeaks(server, signal))
       if (problems.length > 0) break
-      if ((group + 1) % SAMPLE_EVERY !== 0) continue
       const sample = { group: group + 1, rssBytes: await server.rssBytes() }
       samples.push(sample)
+      if (sample.group % TELL_EVERY !== 0) continue
       const heapBytes = await server.readMetric('nodejs_heap_size_used_bytes')
       const elapsed = formatMs(performance.now() - startedAt)
       output.line(`  ${sample.group} groups, ${elapsed}: server ${mib(sample.rssBytes)} MiB resident, heap ${mib(heapBytes)} MiB`)
@@ -105,9 +106,9 @@ async function findLeaks (server: ServerProcess, signal: AbortSignal): Promise<s
 function parseSoak (args: readonly string[]): { engine: 'docker' | 'fake', groups: number } {
   const { values } = parseArgs({ args: [...args], options: { engine: { type: 'string', default: 'fake' }, groups: { type: 'string' } } })
   const { engine } = values
-  if (engine !== 'docker' && engine !== 'fake') throw new Error('--engine must be docker or fake')
+  if (engine !== 'docker' && engine !== 'fake') throw new AssayError('INVALID_PARAMS', { message: '--engine must be docker or fake' })
   const groups = Number(values.groups ?? (engine === 'fake' ? 300 : 20))
-  if (!Number.isInteger(groups) || groups < 1) throw new Error('--groups must be a whole number from 1')
+  if (!Number.isInteger(groups) || groups < 1) throw new AssayError('INVALID_PARAMS', { message: '--groups must be a whole number from 1' })
   return { engine, groups }
 }
 
@@ -119,5 +120,5 @@ function mib (bytes: number): string {
 const HEAP_FLAG = '--max-old-space-size=192'
 const NODE = 'soak'
 const SIZE = 32
-const SAMPLE_EVERY = 10
+const TELL_EVERY = 10
 const SETTLE_MS = 20_000

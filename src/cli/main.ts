@@ -18,7 +18,6 @@ export async function main (argv: readonly string[]): Promise<never> {
 /** The exit code: 0 done, 1 failed and said why, 2 not a command line, 130 or 143 interrupted. */
 export async function run (argv: readonly string[]): Promise<number> {
   using interrupts = listenForInterrupts()
-  interrupts.signal.addEventListener('abort', () => console.error('\nstopping in order; a second signal stops at once'))
   const context: CommandContext = { interrupts, output: createOutput({ stream: process.stdout }) }
   let exitCode = 0
   const program = createProgram(context, code => { exitCode = code })
@@ -91,7 +90,16 @@ function explain (error: unknown, { signal }: Interrupts): number {
     console.error(signal.reason.message)
     return signal.reason.exitCode
   }
+  if (isArgumentError(error)) {
+    console.error(`error: ${error.message}`)
+    return 2
+  }
   // an AssayError says what to change; anything else is a bug, whose stack is needed
   console.error(isAssayError(error) ? `${error.code}: ${error.message}` : error)
   return 1
+}
+
+/** Of parseArgs, which reads the arguments of benchmarks. */
+function isArgumentError (error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
 }

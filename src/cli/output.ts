@@ -84,6 +84,6 @@ function oneLine (text: string): string {
 }
 
 export const WIDTH = 100
-const LABEL_WIDTH = 26
+const LABEL_WIDTH = 29
 const LIVE_MS = 200
 const LOG_MS = 15_000

@@ -22,5 +22,5 @@ export async function prepareMachine (config: Config, { install, output, interru
   let last = ''
   await output.step('base images', async say => {
     await ensureBaseImages({ dockerHost, say: line => say(last = line), signal })
-  }, () => last === '' ? 'ready' : last)
+  }, () => last === '' ? 'ready' : last.replace(/ \(.*\)$/, ''))
 }

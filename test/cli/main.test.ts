@@ -1,18 +1,9 @@
 import t from 'tap'
-import { spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-
-const LAUNCHER = fileURLToPath(new URL('../../src/cli/assay.mjs', import.meta.url))
-
-interface Ended { exitCode: number | null, stdout: string, stderr: string }
+import { launch, type Ended } from './launch.ts'
 
 async function assay (args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
-  const child = spawn(process.execPath, [LAUNCHER, ...args], { env: { PATH: process.env['PATH'] ?? '', ...env } })
-  const read = { stdout: '', stderr: '' }
-  child.stdout.on('data', chunk => { read.stdout += String(chunk) })
-  child.stderr.on('data', chunk => { read.stderr += String(chunk) })
-  const exitCode = await new Promise<number | null>(resolve => child.once('close', resolve))
-  return { exitCode, ...read }
+  await using launched = launch(args, env)
+  return await launched.ended
 }
 
 t.test('help names every command and exits with 0', async t => {

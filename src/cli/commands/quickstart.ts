@@ -25,6 +25,8 @@ export async function quickstart (options: QuickstartOptions, context: CommandCo
   const { interrupts, output } = context
   const config = quickstartConfig(settings)
   output.line(`Assay quickstart: ${members} rollouts of each task, engine ${config.engine}`)
+  const onAbort = (): void => output.line('\nstopping, sandboxes are removed; a second Ctrl-C stops at once')
+  interrupts.signal.addEventListener('abort', onAbort, { once: true })
   await prepareMachine(config, { ...context, install: true })
   const rollouts = await serveAndRoll(config, members, context)
   const leftovers = await findLeftovers(config)

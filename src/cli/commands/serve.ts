@@ -18,7 +18,7 @@ export async function serve (options: ServeOptions, context: CommandContext): Pr
     output.line('There is no keys file: only clients on this machine (loopback) are served, each as admin.')
   }
   await aborted(interrupts.signal)
-  output.line(`draining, at most ${config.drainMs / 1000} s`)
+  output.line(`draining, at most ${config.drainMs / 1000} s; a second signal ends it at once`)
   await server.close()
   return 0
 }
