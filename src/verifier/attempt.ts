@@ -53,11 +53,10 @@ export async function runAttempt (
     if (!isAssayError(error)) throw error
     return { kind: 'unready', code: error.code, why: error.message }
   }
-  await using held = sandbox
   const cases: CaseEnding[] = []
   using limit = deadline(submission.task.verifier.timeoutMs, { parent: signal, what: 'the verification' })
   try {
-    const stopped = await runAll(held, submission, { cases, clock: deps.clock, stopAtFailure, signal: limit.signal })
+    const stopped = await runAll(sandbox, submission, { cases, clock: deps.clock, stopAtFailure, signal: limit.signal })
     return { kind: 'ran', cases, stopped }
   } catch (error) {
     if (signal.aborted) return { kind: 'cancelled' }
@@ -66,6 +65,9 @@ export async function runAttempt (
       ? { by: 'time', why: error.message }
       : { by: 'loss', why: error.message, loss: await findLoss(sandbox) }
     return { kind: 'ran', cases, stopped }
+  } finally {
+    // removing a container takes longer than many a verification; the pool sees it through
+    sandbox[Symbol.asyncDispose]().then(undefined, () => {}) // its engine keeps trying, and logs why
   }
 }
 

@@ -11,7 +11,7 @@ export type Plan =
   /** Looks around until its steps run out: reward 0, truncated by budget_steps. */
   | { kind: 'wander', name: string }
 
-/** One plan per member, of shape [count]: half solve, most others fail, one in eight wanders; solutions take turns. */
+/** One plan per member, of shape [count]: of eight three solve, three fail and two wander; solutions take turns. */
 export function planMembers (solutions: Solutions, count: number): Plan[] {
   const right = [
     ...(solutions.reference?.kind === 'overlay' ? [{ name: 'reference', entries: solutions.reference.entries }] : []),
@@ -40,4 +40,4 @@ export function findMismatch (plan: Plan, verdict: Verdict | undefined): string 
   return verdict.truncated === truncated ? undefined : `must be truncated ${truncated}, is ${verdict.truncated}`
 }
 
-const PATTERN = ['solve', 'fail', 'solve', 'wander', 'solve', 'fail', 'solve', 'fail'] as const
+const PATTERN = ['solve', 'fail', 'wander', 'solve', 'fail', 'solve', 'wander', 'fail'] as const

@@ -31,10 +31,10 @@ export async function act (episode: Episode, plan: Plan, { steps, write, signal 
 }
 
 /** The steps of each attempt: more than a plan needs, few enough for a wanderer to use up. */
-export const STEP_BUDGET = 12
+export const STEP_BUDGET = 8
 
 const LOOK = ['pwd; ls -la', 'cat README* 2>/dev/null | head -n 60'] as const
-const WANDER = 'find . -type f | sort | head -n 40 | xargs -r wc -l'
+const WANDER = 'ls -R | head -n 40'
 // New files alone: their sizes, and whether the Python ones parse.
 const CHECK = `find . -type f -mmin -5 | sort | tee /tmp/new | xargs -r wc -lc
 grep '\\.py$' /tmp/new | xargs -r python3 -B -c 'import ast, sys; [print(p, len(ast.parse(open(p).read()).body)) for p in sys.argv[1:]]'`

@@ -25,7 +25,7 @@ export interface SubmissionParts {
   log: Logger
 }
 
-/** Never throws: every ending is a reason. The box is closed when it returns. */
+/** Never throws: every ending is a reason. The box is being closed when it returns; no verdict waits for that. */
 export async function judgeSubmission (parts: SubmissionParts, signal: AbortSignal): Promise<Judgement> {
   const { box, task, spec, seed, truncated, verifier, clock, log } = parts
   const startedAt = clock.monotonic()
@@ -34,7 +34,7 @@ export async function judgeSubmission (parts: SubmissionParts, signal: AbortSign
     if (typeof baseline === 'string') return unverified(baseline, truncated)
     const delta = await freeze(parts, { baseline, signal })
     if (typeof delta === 'string') return unverified(delta, truncated)
-    await box.close()
+    close(box)
     const verification = await verifier.verify({ task, spec, delta, seed }, { signal })
     return {
       reason: verification.reason,
@@ -46,8 +46,12 @@ export async function judgeSubmission (parts: SubmissionParts, signal: AbortSign
     log.error({ error: error instanceof Error ? error.stack : String(error) }, 'the verifier threw, which its port forbids')
     return unverified('verifier_error', truncated)
   } finally {
-    await box.close()
+    close(box)
   }
+}
+
+function close (box: Box): void {
+  box.close().catch(() => {}) // it never rejects; the episode's released() waits for it
 }
 
 async function readBaseline ({ baselineOf, spec, log }: SubmissionParts): Promise<Manifest | 'task_defect' | 'engine_lost'> {

@@ -1,24 +1,17 @@
 """What a timesheet says, as data."""
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import date
+from collections import namedtuple
 
-
-@dataclass(frozen=True)
-class Entry:
-    #: line of the file, counted from 1
-    line: int
-    #: the day on which the entry starts
-    day: date
-    #: minutes after midnight, 0 .. 1439
-    start: int
-    #: minutes after midnight, as written: not later than start means on the next day
-    end: int
-    project: str
-    #: as written, without the "#", in order; the same tag may occur twice
-    tags: tuple[str, ...]
-    note: str
+Entry = namedtuple("Entry", ["line", "day", "start", "end", "project", "tags", "note"])
+Entry.__doc__ = "One entry of the timesheet."
+Entry.line.__doc__ = "line of the file, counted from 1"
+Entry.day.__doc__ = "the day on which the entry starts, a datetime.date"
+Entry.start.__doc__ = "minutes after midnight, 0 .. 1439"
+Entry.end.__doc__ = "minutes after midnight, as written: not later than start means on the next day"
+Entry.project.__doc__ = "as written"
+Entry.tags.__doc__ = "a tuple, as written, without the \"#\", in order; the same tag may occur twice"
+Entry.note.__doc__ = "text, may be empty"
 
 
 class TimesheetError(Exception):
