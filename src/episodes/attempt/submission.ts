@@ -43,6 +43,7 @@ export async function judgeSubmission (parts: SubmissionParts, signal: AbortSign
       verifier: reportOf(task, verification, clock.monotonic() - startedAt),
     }
   } catch (error) {
+    if (signal.aborted) return unverified('cancelled', truncated) // the episode has ended and its box was closed under us
     log.error({ error: error instanceof Error ? error.stack : String(error) }, 'the verifier threw, which its port forbids')
     return unverified('verifier_error', truncated)
   } finally {

@@ -70,3 +70,18 @@ t.test('a verifier that breaks its port leaves no reward and no sandbox', async 
   t.match(await judge(), { reason: 'verifier_error', verifier: null })
   t.equal(pool.stats().used, 0)
 })
+
+t.test('an episode that ends while its submission waits is no fault of the verifier\'s', async t => {
+  const { parts, pool } = await prepare('true')
+  const end = new AbortController()
+  const errors: string[] = []
+  const log = { ...silentLogger, error: (_fields: unknown, message: string) => { errors.push(message) } }
+  const baselineOf = async () => {
+    end.abort()
+    await parts.box.close()
+    return new Map()
+  }
+  t.match(await judgeSubmission({ ...parts, baselineOf, log }, end.signal), { reason: 'cancelled' })
+  t.same(errors, [])
+  t.equal(pool.stats().used, 0)
+})
