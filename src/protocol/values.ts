@@ -50,7 +50,7 @@ export type Meta = z.infer<typeof Meta>
 export const Budgets = z.strictObject({
   steps: z.int().min(1).max(100_000).optional().describe('Actions per attempt'),
   execMs: z.int().min(1).optional().describe('Milliseconds in which the sandbox runs commands'),
-  outputBytes: z.int().min(1).optional().describe('Output bytes that the server received, dropped ones included'),
+  outputBytes: z.int().min(1).optional().describe('Output bytes that reached the server; what the sandbox dropped is not counted'),
   tokens: z.int().min(1).optional().describe('Tokens as the client reports them in usage'),
   wallMs: z.int().min(1).optional().describe('Wall milliseconds, without queueing, staging and reconnects'),
   onBudget: z.enum(['verify', 'zero', 'void']).default('verify').describe('What an exhausted budget leads to'),
