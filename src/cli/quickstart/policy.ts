@@ -31,7 +31,7 @@ export async function act (episode: Episode, plan: Plan, { steps, write, signal 
 }
 
 /** The steps of each attempt: more than a plan needs, few enough for a wanderer to use up. */
-export const STEP_BUDGET = 8
+export const STEP_BUDGET = 10
 
 const LOOK = ['pwd; ls -la', 'cat README* 2>/dev/null | head -n 60'] as const
 const WANDER = 'ls -R | head -n 40'
