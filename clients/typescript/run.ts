@@ -76,25 +76,36 @@ interface Drive {
 async function driveMember (drive: Drive, member: number): Promise<Episode> {
   const { attempts, signal, onVerdict } = drive
   let last: Episode | undefined
+  let lost: AssayError | undefined
   for (let attempt = 0; attempt < attempts; attempt++) {
     const episode = await resetAttempt(drive, member, attempt)
     if (episode === undefined) break
+    if (isAssayError(episode)) {
+      lost = episode
+      continue // this attempt never got its sandbox; the next may
+    }
     last = episode
     const verdict = await driveAttempt(drive, episode)
     onVerdict?.(verdict, episode)
     if (verdict.usable) return episode
     signal.throwIfAborted()
   }
-  if (last === undefined) throw new RangeError('attempts must be at least 1')
+  if (last === undefined) throw lost ?? new RangeError('attempts must be at least 1')
   return last
 }
 
-/** undefined when the server gives this member no further attempt: fewer refills than asked for, or a closed group. */
-async function resetAttempt ({ group, signal }: Drive, member: number, attempt: number): Promise<Episode | undefined> {
+/**
+ * undefined when the server gives this member no further attempt: fewer refills than asked for, or a closed group.
+ * The error, when the attempt ended before it began.
+ */
+async function resetAttempt (
+  { group, signal }: Drive, member: number, attempt: number
+): Promise<Episode | AssayError | undefined> {
   try {
     return await group.member(member).reset({ attempt, signal })
   } catch (error) {
     if (attempt > 0 && (isAssayError(error, 'ATTEMPT_ILLEGAL') || isAssayError(error, 'GROUP_CLOSED'))) return undefined
+    if (isAttemptLost(error)) return error
     throw error
   }
 }

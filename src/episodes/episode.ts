@@ -69,6 +69,7 @@ export class Episode {
   /** Runs the action, joins the one that runs, or returns the stored result. Once begun it goes on when signal aborts. */
   async step ({ lease, seq, action, tokens }: StepRequest, signal: AbortSignal): Promise<StepResult> {
     this.#leases.check(lease, this.#ledger.committed)
+    this.#life.time.resume() // whoever drives is back, on whichever socket
     if (action.type !== 'exec') {
       throw this.#refusal('NOT_IMPLEMENTED', `The action "${action.type}" is part of protocol v1 but not offered yet; use exec.`)
     }

@@ -109,11 +109,11 @@ class FileJournal implements Journal {
       const file = this.#files.get(episodeId) ?? this.#fileOf(episodeId, this.#options.clock.now())
       const day = path.dirname(file)
       if (!this.#madeDays.has(day)) {
-        await mkdir(day, { recursive: true })
+        await mkdir(day, { recursive: true, mode: 0o700 })
         this.#madeDays.clear() // the days before are over
         this.#madeDays.add(day)
       }
-      await appendFile(file, lines.join(''))
+      await appendFile(file, lines.join(''), { mode: 0o600 }) // actions may carry secrets in env and stdin
     } catch (error) {
       this.#madeDays.clear() // the directory may be gone
       this.#fail(lines.length, error)

@@ -21,6 +21,8 @@ export type Attempt =
 
 export interface CaseEnding extends CaseResult {
   timedOut: boolean
+  /** By SIGKILL or for memory: perhaps the agent's doing, perhaps the machine's. */
+  killed: boolean
 }
 
 export type Stopped =
@@ -84,15 +86,16 @@ async function runAll (sandbox: Sandbox, submission: Submission, running: Runnin
   const build = await runBuild(sandbox, submission, signal)
   if (build?.ending.kind === 'timedOut') return { by: 'time', why: 'the build took too long' }
   if (build !== undefined && !isSuccess(build)) {
-    cases.push(...failAll(verifier.cases, `the build ${describeEnding(build)}`))
+    cases.push(...failAll(verifier.cases, `the build ${describeEnding(build)}`, wasKilled(build)))
     return undefined
   }
   const room = new CaseRoom(sandbox, submission)
   for (const one of shuffle(verifier.cases, submission.seed)) {
     const result = await runCase(room, one, { clock, signal })
     cases.push(result)
-    if (stopAtFailure && !result.passed && !result.timedOut) return undefined
+    if (stopAtFailure && !result.passed && !result.timedOut && !result.killed) return undefined
     const slow = cases.filter(({ timedOut }) => timedOut).length
+    if (cases.filter(({ killed }) => killed).length >= MAX_TIMEOUTS) return undefined // no more evidence is needed
     if (slow >= MAX_TIMEOUTS) return { by: 'time', why: `${slow} cases took too long` }
   }
   return undefined
@@ -119,8 +122,9 @@ async function runCase (room: CaseRoom, one: Case, { clock, signal }: Bounds & {
   const durationMs = clock.monotonic() - start
   await room.leave({ signal })
   const timedOut = ran.ending.kind === 'timedOut'
-  const why = timedOut ? describeEnding(ran) : judge(ran)
-  return { id: one.id, requirement: one.requirement, passed: why === undefined, why, durationMs, timedOut }
+  const killed = wasKilled(ran)
+  const why = timedOut || killed ? describeEnding(ran) : judge(ran)
+  return { id: one.id, requirement: one.requirement, passed: why === undefined, why, durationMs, timedOut, killed }
 }
 
 /** The sandbox keeps the limit; should it not, the server's clock does, first by a kill, then by leaving. */
@@ -139,8 +143,13 @@ async function findLoss (sandbox: Sandbox): Promise<SandboxLoss['kind'] | undefi
   return await orAbort(sandbox.lost, limit.signal).then(({ kind }) => kind, () => undefined) // no news: not lost, only failing
 }
 
-function failAll (cases: readonly Case[], why: string): CaseEnding[] {
-  return cases.map(({ id, requirement }) => ({ id, requirement, passed: false, why, durationMs: 0, timedOut: false }))
+function failAll (cases: readonly Case[], why: string, killed: boolean): CaseEnding[] {
+  const ending = { passed: false, why, durationMs: 0, timedOut: false, killed }
+  return cases.map(({ id, requirement }) => ({ id, requirement, ...ending }))
+}
+
+function wasKilled ({ ending, oomKilled }: Ran): boolean {
+  return oomKilled || (ending.kind === 'signalled' && ending.signal === 'SIGKILL')
 }
 
 function isSuccess ({ ending }: Ran): boolean {
@@ -149,5 +158,6 @@ function isSuccess ({ ending }: Ran): boolean {
 
 const BOOT_MS = 120_000
 const GRACE_MS = 5_000
-const LOSS_MS = 1_000
+// an engine inspects for up to 5 s before it says whose doing a loss was
+const LOSS_MS = 8_000
 const MAX_TIMEOUTS = 3

@@ -100,7 +100,7 @@ interface Reported {
 }
 
 function report (reason: Reason, { flags, runs, attempt, total }: Reported): Verification {
-  const log = attempt?.kind === 'ran' ? attempt.cases.map(({ timedOut: _timedOut, ...result }) => result) : []
+  const log = attempt?.kind === 'ran' ? attempt.cases.map(({ timedOut: _timedOut, killed: _killed, ...result }) => result) : []
   const passed = log.filter(result => result.passed).length
   return {
     reason,

@@ -1,6 +1,6 @@
 // From what happened to a reason: the pure half of the verifier. No void may be farmed, and no slowness becomes a 0.
 import { assertNever } from '../base/assert-never.ts'
-import type { Attempt } from './attempt.ts'
+import type { Attempt, CaseEnding } from './attempt.ts'
 import type { Verification } from './verifier.ts'
 
 export type Reason = Verification['reason']
@@ -18,7 +18,8 @@ export function findingOf (attempt: Attempt, total: number): Finding {
     case 'ran': break
     default: return assertNever(attempt)
   }
-  if (attempt.cases.some(({ passed, timedOut }) => !passed && !timedOut)) return { kind: 'final', reason: 'verifier_failed' }
+  if (attempt.cases.some(isPlainFailure)) return { kind: 'final', reason: 'verifier_failed' }
+  if (attempt.cases.some(({ killed }) => killed)) return { kind: 'provisional', by: 'loss' }
   if (attempt.stopped !== undefined) return { kind: 'provisional', by: attempt.stopped.by }
   if (attempt.cases.some(({ timedOut }) => timedOut)) return { kind: 'provisional', by: 'time' }
   return { kind: 'final', reason: attempt.cases.length === total ? 'verified' : 'verifier_error' }
@@ -35,7 +36,9 @@ export function settleWithControl (again: Attempt, control: Attempt, { hasRefere
   if (control.kind === 'unready') return unreadyReason(control)
   if (!isOrdinary(control)) return 'verifier_error'
   const stopped = again.kind === 'ran' ? again.stopped : undefined
-  if (stopped?.by === 'loss') return stopped.loss === 'engine' ? 'engine_lost' : 'agent_broke_verifier'
+  if (stopped?.by === 'loss' && (stopped.loss === 'engine' || stopped.loss === 'outside')) return 'engine_lost'
+  const killed = again.kind === 'ran' && again.cases.some(one => one.killed)
+  if (killed || stopped?.by === 'loss') return 'agent_broke_verifier'
   return hasReferenceTime ? 'verifier_timeout' : 'task_defect'
 }
 
@@ -44,5 +47,10 @@ function unreadyReason ({ code }: Extract<Attempt, { kind: 'unready' }>): Reason
 }
 
 function isOrdinary (control: Extract<Attempt, { kind: 'ran' }>): boolean {
-  return control.stopped === undefined && control.cases.every(({ timedOut }) => !timedOut)
+  return control.stopped === undefined && control.cases.every(({ timedOut, killed }) => !timedOut && !killed)
+}
+
+/** A case that ended by itself and wrongly; neither slowness nor a kill is one. */
+export function isPlainFailure ({ passed, timedOut, killed }: CaseEnding): boolean {
+  return !passed && !timedOut && !killed
 }

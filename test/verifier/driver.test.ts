@@ -86,7 +86,7 @@ await t.test('a sandbox that the delta breaks again is the agent\'s doing; one t
     return answer(command)
   }
   t.match(await verify(scriptedPool(breaks('inside', false))), { reason: 'agent_broke_verifier', runs: 2 })
-  t.match(await verify(scriptedPool(breaks('outside', false))), { reason: 'agent_broke_verifier', runs: 2 })
+  t.match(await verify(scriptedPool(breaks('outside', false))), { reason: 'engine_lost', runs: 2 })
   t.match(await verify(scriptedPool(breaks('inside', true))), { reason: 'verifier_error', runs: 2 })
   t.match(await verify(scriptedPool(breaks('engine', false))), { reason: 'engine_lost', runs: 2 })
 })

@@ -70,8 +70,11 @@ export class Conversation {
     this.#seq += 1
     const pending: Pending = { seq: this.#seq, call, parts: [], receivedBytes: 0, done: defer() }
     this.#pending = pending
-    const watchdog = setTimeout(() => this.fail(lost(`it did not answer within ${call.watchdogMs} ms`)), call.watchdogMs)
+    const watch = (ms: number): NodeJS.Timeout => setTimeout(() => this.fail(lost(`it did not answer within ${ms} ms`)), ms)
+    let watchdog = watch(call.watchdogMs)
     const cancel = (): void => {
+      clearTimeout(watchdog)
+      watchdog = watch(Math.min(call.watchdogMs, CANCEL_MS))
       this.#write({ type: TYPES.cancel, more: false, seq: pending.seq, offset: 0, payload: new Uint8Array(0) })
     }
     try {
@@ -175,3 +178,6 @@ function * chunked (pieces: Iterable<Uint8Array>): Generator<{ payload: Uint8Arr
 }
 
 if (SENT_BYTES > FRAME.payloadBytes) throw new RangeError('a chunk must fit a frame')
+
+/** For the reply to a cancelled request: the warden kills within its grace and gives up 3 s later. */
+const CANCEL_MS = 15_000

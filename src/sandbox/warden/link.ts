@@ -147,7 +147,7 @@ class LinkedWarden implements Warden {
     const reply = await this.#request({ ...call, reply: TYPES.records, watchdogMs: FILES_MS + SLACK_MS, turn: signal })
     if (Buffer.isBuffer(reply)) return reply
     if (reply.code === 'cancelled') signal?.throwIfAborted()
-    if (reply.code === 'failed') throw new AssayError('FILE_REFUSED', { message: reply.sentence })
+    if (reply.code === 'failed') throw new AssayError('ENGINE_FAULT', { message: reply.sentence }) // slow or out of means: no rule was broken
     throw this.#refused(reply.sentence, reply.code === 'epoch')
   }
 

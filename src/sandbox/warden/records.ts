@@ -88,6 +88,8 @@ export function decodeManifest (bytes: Uint8Array, { maxEntries }: { maxEntries:
       ? { type: 'other', path: lossyText(path), what: 'file whose name is not UTF-8' }
       : manifestEntry(name, { type, mode, data })
     checkPath(entry.path)
+    // a name that is not UTF-8 may read like one that is: what may not cross stays in the list
+    if (manifest.get(entry.path)?.type === 'other' && name !== undefined) continue
     if (manifest.has(entry.path) && name !== undefined) throw new AssayError('WARDEN_FAULT', { message: `The warden listed ${JSON.stringify(name)} twice.` })
     manifest.set(entry.path, entry)
     if (manifest.size > maxEntries) throw new AssayError('FILE_REFUSED', { message: `There are more than ${maxEntries} files below the root.` })

@@ -32,7 +32,8 @@ export function compareText (expected: Expectation, text: string): string | unde
 }
 
 function compareValue (expected: Exclude<Expectation, { kind: 'throws' }>, value: unknown): string | undefined {
-  if (!isWithinDepth(value)) return `is nested deeper than ${COMPARE_LIMITS.depth}`
+  const oddity = findOddity(value)
+  if (oddity !== undefined) return oddity
   switch (expected.kind) {
     case 'equals': return isEqual(expected.value, value, isSameNumber) ? undefined : differs(expected.value, value)
     case 'approx': return isEqual(expected.value, value, closeTo(expected)) ? undefined : differs(expected.value, value)
@@ -60,7 +61,7 @@ type SameNumber = (a: number, b: number) => boolean
 
 const isSameNumber: SameNumber = (a, b) => a === b
 
-// depth is bounded by isWithinDepth: recursion stops where the expected value ends
+// depth is bounded by findOddity: recursion stops where the expected value ends
 function isEqual (a: unknown, b: unknown, same: SameNumber): boolean {
   if (typeof a === 'number' && typeof b === 'number') return same(a, b)
   if (Array.isArray(a)) {
@@ -94,13 +95,15 @@ function canonical (value: unknown): string {
     : inner)
 }
 
-function isWithinDepth (value: unknown): boolean {
+/** JSON.parse makes Infinity of 1e999, which would be close to everything. */
+function findOddity (value: unknown): string | undefined {
   let level: unknown[] = [value]
   for (let depth = 0; depth <= COMPARE_LIMITS.depth; depth++) {
+    if (level.some(item => typeof item === 'number' && !Number.isFinite(item))) return 'holds a number past the range of doubles'
     level = level.flatMap(item => typeof item === 'object' && item !== null ? Object.values(item) : [])
-    if (level.length === 0) return true
+    if (level.length === 0) return undefined
   }
-  return false
+  return `is nested deeper than ${COMPARE_LIMITS.depth}`
 }
 
 function isRecord (value: unknown): value is Record<string, unknown> {

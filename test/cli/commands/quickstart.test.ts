@@ -5,9 +5,9 @@ t.test('quickstart on the fake engine explains every verdict, drains and exits w
   await using quickstart = launch(['quickstart', '--engine', 'fake', '--members', '8'], { ASSAY_DATA_DIR: t.testdir() })
   const { exitCode, stdout, stderr } = await quickstart.ended
   t.equal(exitCode, 0, stderr)
-  t.equal(stdout.match(/rewards {2}1 0 1 0 1 0 1 0\n/g)?.length, 2)
-  t.match(stdout, /solved +1 +verified +– +4/)
-  t.match(stdout, /unsolved +0 +verifier_failed +budget_steps +1/)
+  t.equal(stdout.match(/rewards {2}1 0 0 1 0 1 0 0\n/g)?.length, 2)
+  t.match(stdout, /solved +1 +verified +– +3/)
+  t.match(stdout, /unsolved +0 +verifier_failed +budget_steps +2/)
   t.match(stdout, /16 rollouts in .* rollouts\/s/)
   t.match(stdout, /nothing of Assay is left running/)
   t.ok(stdout.split('\n').every(line => line.length <= 100), 'fits 100 columns')

@@ -3,6 +3,7 @@ import { fields } from '../../../src/sandbox/warden/fields.ts'
 import { checkEnd, decodeFiles, decodeManifest, encodeEntries, encodeFileRequest, encodePaths } from '../../../src/sandbox/warden/records.ts'
 import { chance } from './support/random.ts'
 
+const hashed = Buffer.alloc(40)
 const END = record(255, 0, '', '')
 const asked = { asked: ['a', 'b'], maxBytes: 10 }
 
@@ -95,3 +96,12 @@ function record (type: number, mode: number, ...rest: [path: string | Buffer, da
   const [name, data] = [Buffer.from(rest[0]), Buffer.from(rest[1])]
   return Buffer.concat([fields([type, 2], [mode, 2], [name.length, 4], [data.length, 8]), name, data])
 }
+
+await t.test('a name that is not UTF-8 stays what may not cross, beside one that reads like it', async t => {
+  const strange = record(6, 0o644, Buffer.from([0xff]), hashed)
+  const plain = record(6, 0o644, '\ufffd', hashed)
+  for (const order of [[strange, plain], [plain, strange]]) {
+    const manifest = decodeManifest(Buffer.concat([...order, END]), { maxEntries: 10 })
+    t.match(manifest.get('\ufffd'), { type: 'other', what: /not UTF-8/ })
+  }
+})

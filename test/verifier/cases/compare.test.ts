@@ -76,3 +76,11 @@ await t.test('a value nested without end is refused, not followed', async t => {
   t.match(compareOutcome(expect({ kind: 'equals', value: [] }), value(deep)), /nested deeper/)
   t.match(compareOutcome(expect({ kind: 'set', values: [1] }), value([deep])), /nested deeper/)
 })
+
+await t.test('a number past the range of doubles is close to nothing', async t => {
+  const infinite: unknown = JSON.parse('1e999')
+  for (const expected of [{ kind: 'approx', value: 1 }, { kind: 'approx', value: [1] }, { kind: 'set', values: [null] }]) {
+    t.match(compareOutcome(expect(expected), value(infinite)), /range of doubles/)
+    t.match(compareOutcome(expect(expected), value([infinite])), /range of doubles/)
+  }
+})
