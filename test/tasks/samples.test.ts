@@ -65,7 +65,6 @@ await t.test('a command line program cannot exit, print, kill or read its way to
   await checkRefused(t, await openBench(t, 'timesheet-report'), {
     'exit 0': program('import os\nos._exit(0)\n'),
     'claims of success': program('print("PASSED\\n{\\"reward\\": 1}\\nTOTAL\\t0:00")\n'),
-    'kill everything': program('import os, signal\nos.kill(-1, signal.SIGKILL)\n'),
     'look for the cases': program('import subprocess\nprint(subprocess.run("grep -rsl nested-interruptions / --include=*.jsonl", shell=True, capture_output=True).stdout)\n'),
   })
 })
@@ -81,6 +80,12 @@ await t.test('a library cannot exit, print or forge its way to a pass', async t 
     'a result that equals anything': library('import json\njson.dumps = lambda *a, **k: "{\\"kind\\": \\"value\\", \\"value\\": true}"'),
     'replace the runner': library('import os, sys\nopen(os.environ["RUNNER"], "w").write("print(1)")'),
   })
+})
+
+await t.test('a program that kills everything is a 0 only after a second look beside a control', async t => {
+  const bench = await openBench(t, 'timesheet-report')
+  const verification = await bench.submit([file('worklog', 'import os, signal\nos.kill(-1, signal.SIGKILL)\n')])
+  t.match(verification, { reason: 'agent_broke_verifier', runs: 2, flags: ['provisional'] })
 })
 
 await t.test('a solution that hangs is a 0 only after a second look beside a control', async t => {
