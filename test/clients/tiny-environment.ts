@@ -17,7 +17,7 @@ export function tinyEnvironment (judge: Judge): { answer: Answer } {
     reset: ({ member = 0, attempt = 0 }) => {
       const episode = `ep_n1_${Number(member)}x${Number(attempt)}`
       attempts.set(episode, { committed: 0, member: Number(member), attempt: Number(attempt), commands: [] })
-      return { episode, lease: 'l1', committed: 0, attempt, observation: { instruction: 'do it', cwd: '/work', budgetLeft: {} } }
+      return { episode, lease: 'l1', committed: 0, attempt, observation: { instruction: 'do it', cwd: '/desk', budgetLeft: {} } }
     },
     step: request => {
       const found = commit(request)

@@ -30,10 +30,10 @@ async function oneEpisode (t: Test, start: Start): Promise<void> {
     await using app = await start({ admitted: ['digest-of-answer'] })
     const caller = app.connect()
     const reset = await caller.call('reset', { task: 'answer', requestKey: 'k1', seed: 7, meta: { policy: 3 }, budgets: { steps: 5 } })
-    t.match(reset, { committed: 0, attempt: 0, observation: { instruction: 'Write 42 into answer.txt.', cwd: '/work', budgetLeft: { steps: 5 } } })
+    t.match(reset, { committed: 0, attempt: 0, observation: { instruction: 'Write 42 into answer.txt.', cwd: '/desk', budgetLeft: { steps: 5 } } })
     const { episode, lease } = reset
     const first = await caller.call('step', { episode, lease, seq: 1, action: exec('echo hello; echo oops >&2; exit 3') })
-    t.match(first, { committed: 1, observation: { exitCode: 3, cwd: '/work', budgetLeft: { steps: 4 } } })
+    t.match(first, { committed: 1, observation: { exitCode: 3, cwd: '/desk', budgetLeft: { steps: 4 } } })
     t.equal(text(first.observation.stdout), 'hello\n')
     t.equal(text(first.observation.stderr), 'oops\n')
     t.notOk('dropped' in first.observation)

@@ -27,7 +27,7 @@ export function makeTask (overrides: Partial<Task> = {}): Task {
     interface: 'cli',
     instruction: 'Write 42 into answer.txt.',
     requirements: 1,
-    workdir: '/work',
+    workdir: '/desk',
     user: undefined,
     env: {},
     limits: { memoryBytes: 64 * MEBIBYTE, pids: 64, cpus: 1, diskBytes: 64 * MEBIBYTE },
@@ -51,7 +51,7 @@ export function makeTask (overrides: Partial<Task> = {}): Task {
 }
 
 export function makeSpec (task: Task = makeTask()): SandboxSpec {
-  return { image: { id: 'sha256:fake', workdir: '/work', user: '' }, workdir: '/work', env: {}, limits: task.limits }
+  return { image: { id: 'sha256:fake', workdir: '/desk', user: '' }, workdir: '/desk', env: {}, limits: task.limits }
 }
 
 export function makeEngine (options: Partial<FakeEngineOptions> = {}): FakeEngine {

@@ -25,7 +25,7 @@ t.test('the image is made ready once for all who ask, and remembered', async t =
   const { calls, gates, specOf } = start()
   const asked = [specOf(makeTask()), specOf(makeTask())]
   gates[0]?.resolve(image)
-  for (const spec of await Promise.all(asked)) t.match(spec, { image, workdir: '/work', user: '1000', env: {} })
+  for (const spec of await Promise.all(asked)) t.match(spec, { image, workdir: '/desk', user: '1000', env: {} })
   await specOf(makeTask())
   t.equal(calls.length, 1)
 })
@@ -34,7 +34,7 @@ t.test('the task goes before the image, and the image before nothing', async t =
   const { gates, specOf } = start()
   const own = specOf(makeTask({ user: '5:5', env: { A: '1' } }))
   gates[0]?.resolve(image)
-  t.match(await own, { user: '5:5', workdir: '/work', env: { A: '1' } })
+  t.match(await own, { user: '5:5', workdir: '/desk', env: { A: '1' } })
   const bare = specOf(makeTask({ id: 'bare', workdir: undefined }))
   gates[1]?.resolve({ ...image, user: '' })
   t.match(await bare, { user: undefined, workdir: '/image' })

@@ -35,6 +35,6 @@ t.test('tasks are listed in order, by page, as far as the key sees them', async 
 t.test('a task shows its workdir even when only the image knows it', async t => {
   await using app = await startService({ tasks: [makeTask({ workdir: undefined }), makeTask({ id: 'own', workdir: '/own' })], admitted: ['digest-of-own'] })
   const caller = app.connect()
-  t.match(await caller.call('tasks.get', { task: 'answer' }), { workdir: '/work', admitted: false })
+  t.match(await caller.call('tasks.get', { task: 'answer' }), { workdir: '/desk', admitted: false })
   t.match(await caller.call('tasks.get', { task: 'own' }), { workdir: '/own', admitted: true, instruction: 'Write 42 into answer.txt.' })
 })

@@ -75,7 +75,7 @@ export function createFakeEngine (options: FakeEngineOptions): FakeEngine {
     get size () { return live.size },
     async ensureImage (source): Promise<Image> {
       const name = source.kind === 'name' ? source.name : `${source.directory}#${source.target ?? ''}`
-      return { id: `sha256:${createHash('sha256').update(name).digest('hex')}`, workdir: '/work', user: '' }
+      return { id: `sha256:${createHash('sha256').update(name).digest('hex')}`, workdir: '/desk', user: '' }
     },
     create: async (spec, { signal } = {}) => await create(spec, signal),
     list: async () => [...live.values()].map(({ ref }) => ref),

@@ -99,7 +99,7 @@ t.test('ended while it waits for its place it stops waiting', async t => {
 })
 
 t.test('ended while its sandbox starts it leaves none behind', async t => {
-  const { life, pool, places } = start({ engine: { latencyMs: 20 } })
+  const { life, pool, places } = start({ engine: { latencyMs: 1_000 } })
   await until(() => life.state === 'starting')
   life.finish(unverified('drained'))
   await life.released()

@@ -6,7 +6,7 @@ import type { Ending, Ran } from '../../../src/sandbox/command.ts'
 
 const output = (text: string, droppedBytes = 0) => ({ bytes: Buffer.from(text), headBytes: text.length, droppedBytes })
 const ran = (changes: Partial<Ran> = {}): Ran => ({
-  ending: { kind: 'exited', exitCode: 0 }, stdout: output('out'), stderr: output('err'), durationMs: 5, cwd: '/work', oomKilled: false, warnings: [], ...changes,
+  ending: { kind: 'exited', exitCode: 0 }, stdout: output('out'), stderr: output('err'), durationMs: 5, cwd: '/desk', oomKilled: false, warnings: [], ...changes,
 })
 const budgets: Budgets = { onBudget: 'verify' }
 const facts = { merge: false, budgets, spent: NOTHING_SPENT, isFinal: false }

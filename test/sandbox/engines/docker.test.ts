@@ -17,8 +17,8 @@ const loss = async (sandbox: Sandbox): Promise<SandboxLoss> => {
 await t.test('a sandbox runs commands in its own container and is gone after its disposal', async t => {
   const { engine, image, node } = await dockerEngine(t)
   {
-    await using sandbox = await engine.create(smallSpec(image, { env: { GREETING: 'hello' }, workdir: '/work' }))
-    t.equal(await stdout(sandbox, 'echo $GREETING; pwd; id -u; hostname'), 'hello\n/work\n0\nsandbox\n')
+    await using sandbox = await engine.create(smallSpec(image, { env: { GREETING: 'hello' }, workdir: '/desk' }))
+    t.equal(await stdout(sandbox, 'echo $GREETING; pwd; id -u; hostname'), 'hello\n/desk\n0\nsandbox\n')
     t.same((await engine.list()).filter(ref => ref.node === node), [sandbox.ref])
     t.equal(sandbox.ref.sandboxId, sandbox.id)
   }

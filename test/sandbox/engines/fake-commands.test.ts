@@ -5,8 +5,8 @@ import { FakeFiles } from '../../../src/sandbox/engines/fake-files.ts'
 function start () {
   const said = { out: '', err: '', failed: '' }
   const shell: FakeConsole = {
-    files: new FakeFiles(['/work', '/tmp'], { root: '/work', entries: [] }),
-    state: { cwd: '/work', env: { A: '1' } },
+    files: new FakeFiles(['/desk', '/tmp'], { root: '/desk', entries: [] }),
+    state: { cwd: '/desk', env: { A: '1' } },
     stdin: Buffer.from('from stdin'),
     out: bytes => { said.out += Buffer.from(bytes).toString() },
     err: text => { said.err += text },
@@ -37,7 +37,7 @@ t.test('printing', async t => {
   await run('pwd')
   await run('env')
   await run('cat')
-  t.equal(said.out, 'a b\ncxxx/work\nA=1\nfrom stdin')
+  t.equal(said.out, 'a b\ncxxx/desk\nA=1\nfrom stdin')
 })
 
 t.test('files', async t => {

@@ -3,11 +3,11 @@ import { systemClock } from '../../../src/base/clock.ts'
 import { FakeFiles } from '../../../src/sandbox/engines/fake-files.ts'
 import { interpret, type FakeRoom } from '../../../src/sandbox/engines/fake-interpreter.ts'
 
-async function run (script: string, files = new FakeFiles(['/work'], { root: '/work', entries: [] })) {
+async function run (script: string, files = new FakeFiles(['/desk'], { root: '/desk', entries: [] })) {
   const streams = { stdout: '', stderr: '' }
   const room: FakeRoom = {
     files,
-    state: { cwd: '/work', env: { WHO: 'me' } },
+    state: { cwd: '/desk', env: { WHO: 'me' } },
     running: { ended: new Promise(() => {}), isOver: false, end () {} },
     clock: systemClock,
     write: (stream, bytes) => { streams[stream] += Buffer.from(bytes).toString() },
@@ -47,8 +47,8 @@ t.test('a command may end by a signal', async t => {
 t.test('output goes where it is sent', async t => {
   const { files } = await run('echo one > f; echo two >> f; cat missing 2> err; echo out > both 2>&1')
   const text = (path: string): string => Buffer.from(files.read(path) ?? []).toString()
-  t.equal(text('/work/f'), 'one\ntwo\n')
-  t.match(text('/work/err'), /No such file/)
+  t.equal(text('/desk/f'), 'one\ntwo\n')
+  t.match(text('/desk/err'), /No such file/)
   t.match(await run('echo a >&2'), { stdout: '', stderr: 'a\n' })
   t.match(await run('echo a > none/f'), { ending: exited(1), stderr: /cannot be written/ })
 })

@@ -15,7 +15,7 @@ const out = ({ stdout }: Ran): string => Buffer.from(stdout.bytes).toString()
 t.test('directory and exported variables carry over; what was set for one command does not', async t => {
   const sandbox = await create()
   await sandbox.run(command('mkdir -p a/b; cd a/b; export X=1'))
-  t.equal(out(await sandbox.run(command('pwd; echo $X $HOME'))), '/work/a/b\n1 /root\n')
+  t.equal(out(await sandbox.run(command('pwd; echo $X $HOME'))), '/desk/a/b\n1 /root\n')
   t.match(await sandbox.run(command('pwd; echo $Y; cd ..', { cwd: '/tmp', env: { Y: '2', X: '9' } })), { cwd: '/' })
   t.equal(out(await sandbox.run(command('echo $X-$Y'))), '1-\n')
   t.equal((await sandbox.run(command('true', { cwd: '/tmp' }))).cwd, '/')
@@ -25,7 +25,7 @@ t.test('an isolated command starts from the image and leaves nothing', async t =
   const sandbox = await create()
   await sandbox.run(command('cd /tmp; export X=1'))
   const isolated = await sandbox.run(command('pwd; echo [$X]; cd /; export X=2', { isolated: true }))
-  t.equal(out(isolated), '/work\n[]\n')
+  t.equal(out(isolated), '/desk\n[]\n')
   t.equal(out(await sandbox.run(command('pwd; echo $X'))), '/tmp\n1\n')
 })
 
@@ -40,7 +40,7 @@ t.test('a time limit, a signal and a kill end a command, and nothing after the e
   const killed = sandbox.run(command('sleep 4000; write late x'))
   await sandbox.killAll()
   t.match(await killed, { ending: { kind: 'signalled', signal: 'SIGKILL' } })
-  t.equal((await sandbox.manifest('/work', { maxEntries: 10 })).size, 0)
+  t.equal((await sandbox.manifest('/desk', { maxEntries: 10 })).size, 0)
 })
 
 t.test('one command at a time', async t => {
@@ -70,9 +70,9 @@ t.test('a lost sandbox answers nothing any more, not even what it had begun', as
   t.match(await sandbox.lost, { kind: 'outside' })
   const calls: Array<() => Promise<unknown>> = [
     () => sandbox.run(command('true')),
-    () => sandbox.put('/work', []),
-    () => sandbox.get('/work', [], { maxBytes: 1 }),
-    () => sandbox.manifest('/work', { maxEntries: 1 }),
+    () => sandbox.put('/desk', []),
+    () => sandbox.get('/desk', [], { maxBytes: 1 }),
+    () => sandbox.manifest('/desk', { maxEntries: 1 }),
     () => sandbox.killAll(),
   ]
   for (const call of calls) await t.rejects(call(), { code: 'SANDBOX_LOST' })
